@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from karat.systems.linking.neural.encoder import BertConfig, BertEncoder, find_encoder_folder, load_encoder
-from karat.systems.linking.neural.inference import EntityPredictions, predict_entities
-from karat.systems.linking.neural.models import BiEncoderModel, EntityModel, FevryModel, LukeModel, count_parameters
-from karat.systems.linking.neural.snippets import Snippets
-from karat.systems.training.baselines import (
+from baselines import (
     gold_candidate_mask,
     predict_most_frequent,
     predict_most_popular,
     seen_entity_mask,
 )
+from karat.systems.linking.neural.encoder import BertConfig, BertEncoder, find_encoder_folder, load_encoder
+from karat.systems.linking.neural.inference import EntityPredictions, predict_entities
+from karat.systems.linking.neural.models import BiEncoderModel, EntityModel, FevryModel, LukeModel, count_parameters
+from karat.systems.linking.neural.snippets import Snippets
 from karat.systems.training.curve import Epoch
 from karat.systems.training.options import PRESETS, TrainingOptions
 from karat.systems.training.trainer import fit

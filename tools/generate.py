@@ -39,6 +39,7 @@ from karat.model.spec.key import PRESETS, SETS
 from karat.model.spec.measure import Measure
 from karat.model.spec.profile import Profile
 from karat.model.spec.relation import MatchRelation
+from karat.model.spec.rule import Rule
 from karat.model.spec.settings.empty import EMPTY
 from karat.model.spec.settings.settings import SETTINGS
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS
@@ -182,6 +183,16 @@ def steps() -> str:
         [f"`{name}`", step.description] for name in list_plugins("steps") for step in [get_plugin("steps", name, Step)]
     ]
     return format_table(["step", "what it does"], rows)
+
+
+def rules() -> str:
+    """Return a table of all lint rules."""
+    rows = [
+        [f"`{name}`", rule.severity, rule.fix_description or "–", rule.description]
+        for name in list_plugins("rules")
+        for rule in [get_plugin("rules", name, Rule)]
+    ]
+    return format_table(["rule", "severity", "what `--fix` does", "what holds in a good gold standard"], rows)
 
 
 def suites() -> str:
@@ -405,6 +416,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         formats,
         limits,
         steps,
+        rules,
         suites,
         datasets,
         relations,
@@ -449,16 +461,15 @@ def build_files() -> dict[Path, str]:
 
 def main() -> None:
     """Write the generated files, or with `--check` list stale ones and exit with status 1 if there are any."""
+    files = build_files()
     stale = [
-        path
-        for path, content in build_files().items()
-        if not path.exists() or path.read_text(encoding="utf-8") != content
+        path for path, content in files.items() if not path.exists() or path.read_text(encoding="utf-8") != content
     ]
     if "--check" in sys.argv:
         for path in stale:
             print(f"stale: {path.relative_to(ROOT)}; run `python tools/generate.py`")
         sys.exit(1 if stale else 0)
-    for path, content in build_files().items():
+    for path, content in files.items():
         path.write_text(content, encoding="utf-8")
     print(f"{len(stale)} files changed")
 

@@ -1,11 +1,24 @@
 // Build the bundle: a script and a style sheet for each client, and the licences of the packages in it.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build, transform } from "esbuild";
 
 const target = new URL("../src/karat/web/archive/bundle/", import.meta.url).pathname;
 const CLIENTS = {
   client: ["src/main.tsx", ["src/style.css"]],
   judge: ["src/judge/main.tsx", ["src/style.css", "src/judge/style.css"]],
+};
+/** The module `karat:pages`: PAGE of every file in src/pages by file name, so that a page is one file. */
+const pages = {
+  name: "pages",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^karat:pages$/ }, ({ path }) => ({ path, namespace: "pages" }));
+    onLoad({ filter: /.*/, namespace: "pages" }, () => {
+      const names = readdirSync("src/pages").sort();
+      const imports = names.map((name, index) => `import { PAGE as page${index} } from "./src/pages/${name}";`);
+      const entries = names.map((name, index) => `${JSON.stringify(name.replace(/\.tsx$/, ""))}: page${index},`);
+      return { contents: `${imports.join("\n")}\nexport const PAGES = {${entries.join("")}};`, resolveDir: "." };
+    });
+  },
 };
 const packages = new Set();
 for (const [name, [script, styles]] of Object.entries(CLIENTS)) {
@@ -19,6 +32,7 @@ for (const [name, [script, styles]] of Object.entries(CLIENTS)) {
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
+    plugins: [pages],
     metafile: true,
     write: false,
     define: { "process.env.NODE_ENV": '"production"' },

@@ -63,7 +63,7 @@ def test_a_threshold_is_tuned_on_another_corpus(files, karat_cli):
     [
         (["predictions.jsonl", "--tune-on", "dev.jsonl"], "no response to any document of dev"),
         (["both.jsonl", "--tune-on", "dev.jsonl", "--threshold", "0.5"], "Pass only one of them"),
-        (["predictions.jsonl", "--tune-predictions", "dev-predictions.jsonl"], "needs --tune-on"),
+        (["predictions.jsonl", "--tune-predictions", "dev-predictions.jsonl"], "no effect without --tune-on"),
         (["predictions.jsonl", "--profile", "gerbill"], "Did you mean 'gerbil'"),
         (["predictions.jsonl", "--task", "a2k"], "Did you mean 'a2kb'"),
         (["predictions.jsonl", "--set", "nil=emergent"], "Did you mean 'emerging'"),

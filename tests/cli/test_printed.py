@@ -15,7 +15,7 @@ import karat
 from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
-from karat.render.charts.encoders import ENCODERS
+from karat.render.charts.output import ENCODERS
 from karat.render.charts.threshold import threshold_chart
 from karat.render.tables import LAYOUTS
 

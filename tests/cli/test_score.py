@@ -316,7 +316,7 @@ def test_names_need_a_knowledge_base(karat_cli):
 def test_options_of_intervals_need_intervals(karat_cli, options):
     refused = karat_cli("score", "demo", "demo/noisy", *options)
     assert refused.code == 2
-    assert f"{options[0]} needs intervals. Add --ci." in refused.err
+    assert f"{options[0]} has no effect without --ci. Add --ci" in refused.err
     assert karat_cli("score", "demo", "demo/noisy", "--ci", *options).code == 0
 
 

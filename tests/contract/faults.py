@@ -1,11 +1,17 @@
-"""What is wrong with a measure or a format, in words: a plugin keeps its contract if there is nothing to say."""
+"""What is wrong with a measure, format or system, in words: a plugin keeps its contract if there is nothing to say."""
 
 from __future__ import annotations
 
+import ast
 import math
+import os
+import shlex
+import sys
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import product
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
@@ -17,7 +23,10 @@ from karat.model.results.statistics import Statistics
 from karat.model.spec.format import Format
 from karat.model.spec.measure import UNDEFINED_CASES, Measure
 from karat.model.spec.settings.empty import EMPTY
+from karat.model.spec.system import System, SystemSample, parse_options
 from karat.storage.files import Source
+from karat.storage.retry import RetryPolicy, use_retry_policy
+from tests.systems.running.loopback import Played, playing
 
 NOTHING_TO_FIND = "there are no gold entities"
 ROWS = Statistics(np.array(list(product((0.0, 1.0, 2.5), repeat=4))))
@@ -147,3 +156,83 @@ def _read(known: Format, source: Source) -> Iterator[str]:
         yield f"its sample has {said} documents and mentions, as it says, and it reads {counted}"
     if not len(sides) and not any(document.tags for document in found):
         yield "its sample has nothing to score"
+
+
+OUTSIDE = {
+    "httpx",
+    "requests",
+    "socket",
+    "subprocess",
+    "urllib.request",
+    "karat.storage.processes",
+    "karat.systems.adapters.program",
+    "karat.systems.adapters.web_service",
+}
+"""Modules with which a system reaches a service or a program."""
+
+PROGRAM = """
+import sys
+for line in sys.stdin:
+    print({reply!r}, flush=True)
+"""
+
+
+def of_system(system: System, folder: Path) -> list[str]:
+    """List what is wrong with a system; `folder` is empty. Its sample replaces the service or package."""
+    path = sys.modules[system.start.__module__].__file__
+    imports = _imported(ast.parse(Path(path).read_text(encoding="utf-8"))) & OUTSIDE
+    if system.external_access is None:
+        return [f"it imports {name}, so that it needs external_access and a sample" for name in sorted(imports)]
+    if system.sample is None:
+        return [
+            "it talks to something outside Karat, and nothing tests how it reads replies. Add "
+            "sample=SystemSample(text=…, options=…, reply=…, predictions=…) to its SYSTEM, with a made-up reply in the "
+            "real layout; see System in CONTRIBUTING.md"
+        ]
+    return list(_run_sample(system, system.sample, folder))
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """Return the names of the modules that a file imports anywhere."""
+    nodes = list(ast.walk(tree))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return plain | {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+def _run_sample(system: System, sample: SystemSample, folder: Path) -> Iterator[str]:
+    """Yield what is wrong with the predictions of a system whose service or package is played by its sample."""
+    if not sample.predictions:
+        yield "its sample has no predictions, so that nothing is compared"
+    if not sample.reply and not sample.package:
+        yield "its sample has neither a reply nor a package"
+        return
+    for name, content in sample.package.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    program = folder / "sample_program.py"
+    program.write_text(PROGRAM.format(reply=sample.reply), encoding="utf-8")
+    document = Document("d", sample.text, tuple(Label(start, end) for start, end in sample.gold_mentions))
+    with playing(lambda _: Played(sample.reply.encode())) as server:
+        values = {
+            "{url}": server.address,
+            "{command}": shlex.join([sys.executable, str(program)]),
+            "{python}": sys.executable,
+        }
+        options = parse_options(
+            system, {name: values.get(value, value) for name, value in sample.options.items()}, system.title
+        )
+        key = getattr(options, "key", "")
+        with (
+            patch.dict(os.environ, {"PYTHONPATH": str(folder)} | ({key: "secret"} if key else {})),
+            use_retry_policy(RetryPolicy(attempts=1)),
+            closing(system.start(options, bool(sample.gold_mentions))) as link,
+        ):
+            (response,) = link([document])
+        was_asked = bool(server.asked)
+    if response.error is not None:
+        yield f"it does not read its own sample: {response.error}"
+    elif response.predictions != sample.predictions:
+        yield f"it reads {response.predictions} from its sample, and the sample says {sample.predictions}"
+    if "{url}" in sample.options.values() and not was_asked:
+        yield "it does not ask the service at {url}"

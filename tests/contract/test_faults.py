@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from karat.model.results.result import Score
 from karat.model.results.statistics import ratio
 from karat.model.spec.format import Format, Sample
 from karat.model.spec.measure import Measure
+from karat.model.spec.system import System
 from tests.contract import faults
 
 
@@ -124,3 +126,39 @@ def test_a_broken_format_is_caught(name, tmp_path):
 
 def test_a_sound_format_is_not(tmp_path):
     assert faults.of_format(a_format(), tmp_path) == []
+
+
+def a_system(**how) -> System:
+    return replace(get_plugin("systems", "rel", System), **how)
+
+
+def a_sample(**how):
+    return replace(a_system().sample, **how)
+
+
+SYSTEMS = {
+    "it has no sample": (a_system(sample=None), "Add sample=SystemSample("),
+    "it hides what it asks": (a_system(external_access=None), "imports karat.systems.adapters.web_service"),
+    "its sample is another one's": (a_system(sample=a_sample(reply="{}")), "it does not read its own sample: REL"),
+    "its sample says something else": (
+        a_system(sample=a_sample(predictions=a_sample().predictions[:1])),
+        "and the sample says (Prediction(",
+    ),
+    "its sample compares nothing": (
+        a_system(sample=a_sample(predictions=(), reply="[]")),
+        "its sample has no predictions",
+    ),
+    "its sample has no reply": (a_system(sample=a_sample(reply="")), "neither a reply nor a package"),
+    "it asks somebody else": (
+        a_system(
+            sample=a_sample(options={"url": "http://127.0.0.1:1/", "tagger": "{url}"}),
+        ),
+        "it does not ask the service",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_broken_system_is_caught(name, tmp_path):
+    broken, description = SYSTEMS[name]
+    assert description in "\n".join(faults.of_system(broken, tmp_path))

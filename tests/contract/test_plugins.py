@@ -21,13 +21,16 @@ from karat.model.profile_signatures import shorten_signature as shortened
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.clustering import Clustering
 from karat.model.spec.dataset import Dataset
+from karat.model.spec.facet import Facet
 from karat.model.spec.format import Format
 from karat.model.spec.measure import Measure
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.report import Report
 from karat.model.spec.settings.settings import SETTINGS
+from karat.model.spec.system import System
 from karat.model.tables import schema
-from tests.conftest import ROOT, SCHEMAS
+from karat.web.archive.resource import Resource
+from tests.conftest import ROOT, SCHEMAS, with_settings
 from tests.contract import faults
 
 
@@ -50,8 +53,8 @@ def test_relations(name):
     assert relation.detection is None or not get_plugin("relations", relation.detection, MatchRelation).compares_links
     corpus, run = _tiny()
     asked = {"measures": [f"{name}:micro.f1"], "kb": None if relation.min_relatedness is None else open_starter()}
-    assert 0 <= karat.evaluate(corpus, run, **asked)[f"{name}:micro.f1"] <= 1
-    assert karat.evaluate(corpus, Run.from_gold(corpus), **asked)[f"{name}:micro.f1"] == 1
+    assert 0 <= karat.evaluate(corpus, run, **with_settings(asked))[f"{name}:micro.f1"] <= 1
+    assert karat.evaluate(corpus, Run.from_gold(corpus), **with_settings(asked))[f"{name}:micro.f1"] == 1
 
 
 @pytest.mark.parametrize("name", list_plugins("measures"))
@@ -109,6 +112,37 @@ def test_formats(name, tmp_path):
         karat.save(run, tmp_path / f"predictions{known.suffix}", format=name)
         answered = karat.load_run(tmp_path / f"predictions{known.suffix}", corpus=corpus, format=name)
         assert _kept(answered, "predictions", known) == _kept(run, "predictions", known)
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("name", list_plugins("facets"))
+def test_facets(name):
+    facet = get_plugin("facets", name, Facet)
+    assert facet.title
+    assert facet.description.endswith(".")
+    sources = [facet.from_mentions, facet.from_facts, facet.from_documents]
+    count = sum(source is not None for source in sources)
+    assert count == 1 if facet.scores == "values" else count <= 1
+    corpus, run = _tiny()
+    if facet.from_documents is not None and facet.from_documents(corpus.table, corpus.metadata).null_count:
+        with pytest.raises(UsageError, match=f"no document of corpus has a value for {name}"):
+            karat.evaluate(corpus, run, by=[name])
+    else:
+        groups = karat.evaluate(corpus, run, by=[name], kb=open_starter()).groups
+        assert all(view in groups[name] for view in ("strong", "strong[in-kb]"))
+
+
+@pytest.mark.parametrize("name", list_plugins("resources"))
+def test_resources(name):
+    resource = get_plugin("resources", name, Resource)
+    parts = "/DATASET" * resource.is_per_dataset + "/BLOCK" * (resource.list_blocks is not None)
+    assert resource.record.__doc__.startswith(f"`{name}{parts}`: ")
+    assert resource.record.__name__.endswith("Resource")
+
+
+@pytest.mark.parametrize("name", list_plugins("systems"))
+def test_systems(name, tmp_path):
+    assert faults.of_system(get_plugin("systems", name, System), tmp_path) == []
 
 
 def _kept(data, items, known):

@@ -10,7 +10,7 @@ import pytest
 from karat.model.errors import KaratError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.suite import ComparisonCounts, Discrepancy, Reproduction, Suite, count_groups
-from karat.render.reproduction import LAYOUT, MAX_LISTED, render_page, to_json
+from karat.render.reproduction import MAX_LISTED, render_page, to_json
 from tests.conftest import ROOT, SCHEMAS
 
 OWN = """
@@ -30,6 +30,7 @@ def test_a_suite_says_what_it_is_and_is_documented(name, karat_cli):
     assert suite.title
     assert suite.description.endswith(".")
     assert "Data: a" in suite.description
+    assert suite.data_path, "add data_path, the reference files on which tests run the suite"
     page = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
     assert f"| `{name}` | {suite.title} | {suite.description} |" in page
     told = " ".join(karat_cli("reproduce", "--help").out.split())
@@ -55,7 +56,7 @@ def test_a_suite_of_ones_own_is_a_file(tmp_path, karat_cli):
     written = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
     schema = json.loads((SCHEMAS / "reproduction.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(written)
-    assert (written["layout"], written["compared"], written["equal"]) == (LAYOUT, 2, 1)
+    assert (written["layout"], written["compared"], written["equal"]) == ("karat-reproduction/2", 2, 1)
     assert written["differences"] == [
         {"experiment": "here", "group": "sums", "figure": "tp", "value": 3, "expected": 4, "reason": "a guess"}
     ]

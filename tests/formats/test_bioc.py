@@ -211,7 +211,7 @@ def test_xml_says_what_json_says(tmp_path):
 
 def test_xml_with_composite_ids_divided(tmp_path):
     path = written(tmp_path, XML, "gold.xml")
-    each = next(iter(karat.load(path, format="bioc-each"))).labels
+    each = next(iter(karat.load(path, format="bioc"))).labels
     assert [label.entity for label in each] == ["MESH:D1", "MESH:D2", None, "5"]
     any_of = next(iter(karat.load_run(path, format="bioc-any"))).predictions
     assert (any_of[0].entity, any_of[0].same_as) == ("MESH:D1", ("MESH:D2",))

@@ -14,6 +14,7 @@ from karat.model.defects import RENAMED_NOTE, ErrorPolicy, collect_defects, skip
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.format import Format
 from tests.formats.test_texts import NIF
+from tests.fuzzing.samples import samples
 
 NO_LENGTH = "<annotation><mention>Ada</mention><wikiName>U</wikiName><offset>0</offset><length>{}</length></annotation>"
 WNED = '<?xml version="1.0"?><x.entityAnnotation>{}</x.entityAnnotation>'
@@ -266,23 +267,41 @@ DAMAGED = {
 }
 ALIKE = {
     "bioc-any": "bioc",
-    "bioc-each": "bioc",
     "pubtator-any": "pubtator",
-    "pubtator-each": "pubtator",
     "hipe-fine": "hipe",
     "hipe-nested": "hipe",
     "hipe-runs": "hipe",
     "nif-categorised-literal": "nif-categorised",
 }
-WHOLE = {"spacy-docbin"}
-"""Formats of which a defect takes the whole file: their bytes are one value."""
-ANSWERING = {"llm"}
-"""Formats of predictions only, which are below."""
 
 
-def test_every_format_is_here():
-    assert {case.split(" ")[0] for case in DAMAGED} | set(ALIKE) | WHOLE | ANSWERING == set(list_plugins("formats"))
-    assert set(PREDICTIONS) >= ANSWERING
+@pytest.mark.parametrize("name", list_plugins("formats"))
+def test_lines_that_cannot_be_read_are_counted_or_the_file_is_refused(name, tmp_path):
+    """Of every format, also of one that has no case above: each line of its own samples is broken in turn."""
+    read = karat.load if get_plugin("formats", name, Format).read_corpus else karat.load_run
+    own_samples = [found for what in ("gold", "predictions", "sample") if (found := samples().get(f"{name} {what}"))]
+    for number, broken in enumerate(_damaged(own_samples)):
+        folder = tmp_path / str(number)
+        laid_out(folder, broken.files)
+        try:
+            read(folder / broken.given, format=name)
+        except InputError:
+            try:
+                data = read(folder / broken.given, format=name, on_error="skip")
+            except InputError:
+                continue  # the defect takes the whole file
+            assert any(what.startswith("skipped, expected ") for what in data.skipped), broken.files
+
+
+def _damaged(own_samples):
+    """Yield each sample with one line of one file replaced by other characters; only some lines of long files."""
+    for sample in own_samples:
+        for path, content in sample.files.items():
+            lines = content.split(b"\n")
+            for index in range(0, len(lines), 1 + len(lines) // 8):
+                for other in (b"?!", lines[index][: len(lines[index]) // 2]):
+                    changed = b"\n".join([*lines[:index], other, *lines[index + 1 :]])
+                    yield sample._replace(files={**sample.files, path: changed})
 
 
 def laid_out(folder: Path, files):

@@ -246,8 +246,8 @@ def test_the_figures(result):
         assert len(types) == 30
 
 
-def test_every_category_has_a_place_of_its_own_in_the_files():
-    assert set(ELEVANTS_NAMES) == set(list_plugins("categories"))
+def test_every_category_of_elevants_has_a_place_of_its_own_in_the_files():
+    assert set(ELEVANTS_NAMES) <= set(list_plugins("categories"))
     assert len({name[:2] for name in ELEVANTS_NAMES.values()}) == len(ELEVANTS_NAMES) == 23
     labels = [label for name in ELEVANTS_NAMES.values() for label in name[2:] if label]
     assert len(set(labels)) == len(labels)

@@ -7,6 +7,7 @@ import pytest
 import karat
 from karat import Corpus, Document, Label, Prediction, Response, Run, UsageError
 from karat.model.errors import InputError, UnknownNameError
+from tests.conftest import with_settings
 
 TEXT = "x" * 60
 
@@ -15,7 +16,7 @@ def scores(labels, predictions, measure, **options):
     """P, R and F1 of one measure on one document."""
     corpus = Corpus.from_documents([Document("d", TEXT, tuple(labels))])
     run = Run.from_responses([Response("d", tuple(predictions))])
-    result = karat.evaluate(corpus, run, profile="neleval", measures=[measure], **options)
+    result = karat.evaluate(corpus, run, profile="neleval", measures=[measure], **with_settings(options))
     return tuple(result[f"{measure}:micro.{short}"] for short in ("p", "r", "f1"))
 
 
@@ -83,7 +84,10 @@ def test_the_eleven_against_twelve_of_the_field():
         Run.from_responses([Response("d", tuple(predictions))]),
     )
     theirs = karat.evaluate(
-        corpus, run, profile="gerbil", task="rt2kb", match="strong", nil="explicit", prefixes="none"
+        corpus,
+        run,
+        profile="gerbil",
+        settings={"task": "rt2kb", "match": "strong", "nil": "explicit", "prefixes": "none"},
     )
     assert (theirs["typed:micro.p"], theirs["typed:micro.r"]) == pytest.approx((7 / 16, 7 / 16))
 
@@ -180,7 +184,7 @@ def test_clusters_have_no_curve():
         karat.threshold_curve(
             Corpus.from_documents([Document("d", TEXT, GOLD)]),
             Run.from_responses([Response("d", PREDICTIONS)]),
-            match="b-cubed",
+            settings={"match": "b-cubed"},
         )
 
 
@@ -266,7 +270,7 @@ def test_a_key_without_document_compares_the_whole_corpus():
     assert result["sets::kbid:micro.p"] == 1 / 3  # NIL is one key more
     assert result["sets:is_linked:kbid:macro.f1"] is None
     with pytest.raises(UsageError, match="curve"):
-        karat.threshold_curve(corpus, run, match="sets:is_linked:kbid")
+        karat.threshold_curve(corpus, run, settings={"match": "sets:is_linked:kbid"})
 
 
 def tab_scores(tmp_path, gold, predictions, *measures, **options):
@@ -275,7 +279,7 @@ def tab_scores(tmp_path, gold, predictions, *measures, **options):
         (tmp_path / f"{name}.tab").write_text("".join(f"{line}\n" for line in lines).replace(" ", "\t"))
     corpus = karat.load(tmp_path / "gold.tab", format="neleval")
     run = karat.load_run(tmp_path / "run.tab", format="neleval")
-    result = karat.evaluate(corpus, run, profile="neleval", measures=list(measures), **options)
+    result = karat.evaluate(corpus, run, profile="neleval", measures=list(measures), **with_settings(options))
     rows = [tuple(result[f"{name}:micro.{short}"] for short in ("p", "r", "f1")) for name in measures]
     return rows[0] if len(rows) == 1 else rows
 
@@ -419,3 +423,39 @@ def test_labels_outside_the_evaluation_span_are_counted_without_alternatives_and
     assert result.skipped["labels outside the evaluation span"] == 1
     assert result.skipped["further alternatives of mentions (only the first counts)"] == 1
     assert result["strong_link_match:micro.r"] == 1 / 2
+
+
+# --- scores by facet
+
+
+def test_filtered_groups_score_the_clusters_of_each_value():
+    """Of PER, the gold clusters are {Q1, Q1} and {Q2}, the predicted ones {Q1, Q1, Q1}: muc has 1 of 1 and 1 of 2."""
+    labels = (Label(0, 3, "Q1"), Label(5, 8, "Q1"), Label(10, 13, "Q2"))
+    corpus = Corpus.from_documents(
+        [
+            Document("a", TEXT, tuple(Label(item.start, item.end, item.entity, types=("PER",)) for item in labels)),
+            Document("b", TEXT, (Label(0, 3, "Q3", types=("LOC",)),)),
+        ]
+    )
+    predictions = tuple(Prediction(item.start, item.end, "Q1", types=("PER",)) for item in labels)
+    run = Run.from_responses([Response("a", predictions), Response("b", (Prediction(0, 3, "Q3", types=("LOC",)),))])
+    groups = karat.evaluate(
+        corpus, run, measures=["muc:micro.f1", "strong:micro.f1"], by=["types"], settings={"groups": "filtered"}
+    ).groups["types"]
+    person = groups["muc"]["PER"].measures
+    assert (person["micro.r"], person["micro.p"], person["macro.f1"]) == (1, 0.5, None)
+    assert groups["muc"]["LOC"].measures["micro.f1"] is None  # a single mention has no link to another
+    assert groups["strong"]["PER"].measures["micro.f1"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("groups", ["filtered", "credited"])
+def test_a_mean_of_two_views_has_no_scores_by_facet(groups):
+    corpus = Corpus.from_documents([Document("d", TEXT, GOLD)])
+    run = Run.from_responses([Response("d", PREDICTIONS)])
+    settings = {"groups": groups}
+    result = karat.evaluate(
+        corpus, run, measures=["blanc:micro.f1", "strong:micro.f1"], by=["types"], settings=settings
+    )
+    assert list(result.groups["types"]) == ["strong"]
+    with pytest.raises(UsageError, match="blanc has no scores by types"):
+        karat.evaluate(corpus, run, measures=["blanc:micro.f1@types=PER"], settings=settings)

@@ -15,28 +15,41 @@ from karat.model.errors import UnknownNameError
 from karat.model.spec.relation import PARTIAL_CREDIT_KINDS
 from karat.render.knowledge import list_credit_measures
 from tests import strategies
+from tests.conftest import with_settings
 
 KB = InMemoryKB.from_tables(
     name="kb",
-    entities=["Q64", "Q1", "Q2", "Q3", "Q4", "Q515"],
-    names={"Q64": "Berlin", "Q1": "Rome", "Q2": "Berlin", "Q3": "Berlin", "Q4": "iron", "Q515": "city"},
+    entities=["Q64", "Q1", "Q2", "Q3", "Q4", "Q5", "Q515"],
+    names={"Q64": "Berlin", "Q1": "Rome", "Q2": "Berlin", "Q3": "Berlin", "Q4": "iron", "Q5": "Berlin", "Q515": "city"},
     types={
         "Q64": frozenset({"Q515"}),
         "Q1": frozenset({"Q515"}),
         "Q2": frozenset({"ORG"}),
         "Q3": frozenset({"Q515"}),
         "Q4": frozenset({"metal"}),
+        "Q5": frozenset({"PER"}),
     },
     subclass_of=[("Q515", "LOC")],
 )
-WRONG = {"Q515": "parent", "Q1": "sibling", "Q2": "metonym", "Q3": "same-name", "Q4": None, "Q99": None}
-"""What predictions are to Berlin, the city; iron is nothing to it, and of Q99 nobody knows anything."""
+WRONG = {
+    "Q515": "parent",
+    "Q1": "sibling",
+    "Q2": "metonym",
+    "Q3": "same-name",
+    "Q5": "same-name",
+    "Q4": None,
+    "Q99": None,
+}
+"""How each prediction is near to Berlin, the city.
+
+As in ELEVANT, a composer of this name is no metonym. Iron is not near, and Q99 is unknown.
+"""
 
 
 def scored(labels, predictions, *names, **more):
     gold = Corpus.from_documents([Document("d", "a b c d e f g h", tuple(labels))])
     run = Run.from_responses([Response("d", tuple(predictions))])
-    result = karat.evaluate(gold, run, kb=KB, measures=[f"{name}:micro.f1" for name in names], **more)
+    result = karat.evaluate(gold, run, kb=KB, measures=[f"{name}:micro.f1" for name in names], **with_settings(more))
     return [tuple(result.views[name].weights.sum(axis=0).tolist()) for name in names]
 
 
@@ -97,7 +110,7 @@ def test_the_signature_and_the_prose_say_so():
     gold = Corpus.from_documents([Document("d", "a", (Label(0, 1, "Q64"),))])
     run = Run.from_responses([Response("d", (Prediction(0, 1, "Q1"),))])
     measures = list_credit_measures("sibling=0.5, parent=0.25")
-    result = karat.evaluate(gold, run, kb=KB, measures=measures, profile="gerbil", prefixes="Q")
+    result = karat.evaluate(gold, run, kb=KB, measures=measures, profile="gerbil", settings={"prefixes": "Q"})
     assert result.signature["match"] == "weak,weak+sibling=0.5+parent=0.25"
     assert result["weak+sibling=0.5+parent=0.25:micro.f1"] == 0.5
     said = karat.explain(str(result.signature))

@@ -30,10 +30,10 @@ def _after(step: str, *labels: Label) -> list[Label]:
         ("drop-unlinked", (Label(0, 3, None), Label(4, 6, "Q1"), Label(7, 9, UNLINKED)), [0, 1]),
         ("drop-nil", (Label(0, 6, None, mention_id="r"), Label(0, 3, "Q1", mention_id="p", parent="r")), []),
         ("drop-nil", (Label(0, 3, None, mention_id="u"), Label(0, 3, "Q1", mention_id="u")), [1]),
-        ("without-coreference", (Label(0, 3, "Q1", kind="coreference"), Label(4, 6, "Q1", kind="datetime")), [1]),
-        ("without-optional", (Label(0, 3, "Q1", optional=True), Label(4, 6, "Q1")), [1]),
+        ("drop-coreference", (Label(0, 3, "Q1", kind="coreference"), Label(4, 6, "Q1", kind="datetime")), [1]),
+        ("drop-optional", (Label(0, 3, "Q1", optional=True), Label(4, 6, "Q1")), [1]),
         (
-            "without-optional",
+            "drop-optional",
             (
                 Label(0, 3, "Q1", optional=True, mention_id="u"),
                 Label(0, 3, "Q2", mention_id="u"),

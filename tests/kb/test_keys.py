@@ -20,11 +20,13 @@ from karat.kb.snapshot.writer import open_snapshot_writer
 _ADDRESSES = (
     "http:// https:// www.wikidata.org/entity/ m.wikidata.org/wiki/ en.wikipedia.org/wiki/ de.m.wikipedia.org/wiki/ "
     "en.wikipedia.org/?curid= en.wikipedia.org/w/index.php?curid= dbpedia.org/resource/ de.dbpedia.org/page/ "
-    "yago-knowledge.org/resource/ rdf.freebase.com/ns/"
+    "yago-knowledge.org/resource/ rdf.freebase.com/ns/ www.wikipedia.org/wiki/ wa.wikipedia.org/wiki/ "
+    "simple.wikipedia.org/wiki/ zh-min-nan.wikipedia.org/wiki/"
 )
 _PARTS = (
-    "Q 1 9 0 L7 P31 wd: wikidata: dbr: enwiki: zh_yuewiki: freebase: fb: m.0abc /m/0abc g/11b UMLS: umls: C0012345 C1 "
-    "MESH: D008175 x: Berlin berlin Wall (band) _ __ % %20 %C3%BC ü ß ǆ Ελ ? # : . / ' - ٣ Q٣ a A"
+    "Q 1 9 0 L7 P31 wd: wikidata: dbr: enwiki: zh_yuewiki: zh-yuewiki: jbowiki: dbpedia: dbpedia-de: "
+    "freebase: fb: m.0abc /m/0abc g/11b UMLS: umls: C0012345 C1 "
+    "MESH: D008175 x: Berlin berlin Wall (band) _ __ % %20 %C3%BC ü u\u0308 ß ǆ Ελ ? # : . / ' - ٣ Q٣ a A"
 )
 _BLANKS = re.findall(r"\s", " \t\n\x1c\x85\xa0\u1680\u2003\u2028\u3000")
 written = st.lists(st.sampled_from([*_ADDRESSES.split(), *_PARTS.split(), *_BLANKS]), max_size=5).map("".join)

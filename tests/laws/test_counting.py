@@ -11,7 +11,7 @@ import karat
 from karat.evaluation import block
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
-from karat.matching.judge import match_counts
+from karat.matching.judge import fast_match_counts
 from karat.matching.judge.judge import PairCache
 from tests import strategies
 
@@ -20,7 +20,7 @@ KERNELS = ["plain", pytest.param("compiled", marks=pytest.mark.extras)]
 
 
 def _kernel(name):
-    kernel = match_counts.count_largest_matchings if name == "plain" else match_counts.compile_kernel()
+    kernel = fast_match_counts.count_largest_matchings if name == "plain" else fast_match_counts.compile_kernel()
     assert kernel is not None, "the extra fast brings Numba"
     return kernel
 
@@ -37,7 +37,7 @@ def test_counts_are_what_verdicts_add_up_to(name, pair, spoilt):
         gold, predictions = pairing.gold_block(0, size), pairing.prediction_block(0, size)
         for name in RELATIONS:
             plan = evaluation.plans.views[name]
-            found = match_counts.count_matches_with(
+            found = fast_match_counts.count_matches_with(
                 kernel, *plan.selection.apply(gold, predictions), plan.relation, 0, size
             )
             expected = plan.judge(gold, predictions, PairCache()).document_sums(0, size)
@@ -46,7 +46,7 @@ def test_counts_are_what_verdicts_add_up_to(name, pair, spoilt):
             both = pairing.span_arrays
             assert both is not None or corpus is spoilt[0]
             if both is not None and plan.can_count_spans(both):
-                (at_once,) = match_counts.count_span_matches_with(kernel, both, [plan.relation], 0, size)
+                (at_once,) = fast_match_counts.count_span_matches_with(kernel, both, [plan.relation], 0, size)
                 assert np.array_equal(at_once.document_sums(0, size), expected), name
 
 
@@ -67,7 +67,7 @@ def test_scores_are_the_same_if_no_verdicts_are_kept(pair, profile, settings, si
     expected = karat.evaluate(corpus, run, profile=profile, settings=settings, extra_measures=also)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(block, "_MAX_STORED_ITEMS", -1)
-        patch.setattr(match_counts, "compile_kernel", lambda: match_counts.count_largest_matchings)
+        patch.setattr(fast_match_counts, "compile_kernel", lambda: fast_match_counts.count_largest_matchings)
         found = karat.evaluate(corpus, run, profile=profile, settings=settings, extra_measures=also, block_size=size)
     assert found.scores == expected.scores
 
@@ -82,7 +82,7 @@ def spans(*, most=80):
 def test_what_is_counted_is_the_size_of_a_largest_matching(documents):
     """Whatever the order of the spans; more of them than are sorted one by one."""
     sides = [laid_out([document[side] for document in documents]) for side in (0, 1)]
-    found = counting_of(match_counts.count_largest_matchings, *sides)
+    found = counting_of(fast_match_counts.count_largest_matchings, *sides)
     expected = [
         [largest(gold, predictions, exact=exact, links=links) for gold, predictions in documents]
         for exact in (True, False)

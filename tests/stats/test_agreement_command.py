@@ -83,7 +83,7 @@ def test_documents_that_an_annotator_lacks_are_missing_not_none():
     assert found.fleiss.items == 4
     assert found.alpha.items == 6
     assert found.alpha.value == pytest.approx(krippendorff_alpha(judged.codes))
-    with_chris = {(pair.first, pair.second): pair for pair in found.pairs}
+    with_chris = {(pair.annotator_a, pair.annotator_b): pair for pair in found.pairs}
     assert with_chris["anna", "chris"].f1["strong"].value == 1
     assert with_chris["anna", "chris"].documents == 1
     assert with_chris["anna", "chris"].kappa.value == 1
@@ -99,7 +99,7 @@ def test_what_a_third_marked_is_an_item_of_two():
     chris = annotator("chris", {ADA: "Q1", CAEN: "Q3"})
     found = agreement([anna, ben, chris], resamples=0)
     pair = found.pairs[0]
-    assert (pair.first, pair.second, pair.kappa.items) == ("anna", "ben", 3)
+    assert (pair.annotator_a, pair.annotator_b, pair.kappa.items) == ("anna", "ben", 3)
     assert pair.kappa.value == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
     assert pair.kappa_of_links.items == 1
     alone = agreement([anna, ben], resamples=0).pairs[0]

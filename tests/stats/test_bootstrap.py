@@ -11,14 +11,22 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from karat.model.errors import UsageError
+from karat.model.results.statistics import ratio
 from karat.stats.samples import bootstrap
-from karat.stats.samples.bootstrap import percentile_interval, resample_means, resample_totals
+from karat.stats.samples.bootstrap import percentile_interval, resample_totals
 
 WHOLE = arrays.arrays(
     np.float64, st.tuples(st.integers(1, 40), st.integers(1, 4)), elements=st.integers(0, 3).map(float)
 )
 FEW = np.repeat([[1.0, 0.0], [0.0, 1.0], [2.0, 5.0]], [50, 30, 20], axis=0)
 MANY = np.random.default_rng(7).random((100, 2))
+
+
+def resample_means(values, resamples, seed):
+    """Mean of the values, one per document, over resampled documents; undefined values are skipped."""
+    defined = ~np.isnan(values)
+    totals = resample_totals(np.column_stack([np.where(defined, values, 0.0), defined]), resamples, seed)
+    return ratio(totals[:, 0], totals[:, 1])
 
 
 @given(WHOLE, st.integers(0, 5), st.randoms())

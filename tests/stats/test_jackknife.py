@@ -7,10 +7,10 @@ import pytest
 
 from karat.model.errors import UsageError
 from karat.model.registry import get_plugin
-from karat.model.results.clusters import compare_clusters
 from karat.model.spec.clustering import Clustering
 from karat.stats.samples.jackknife import assign_groups, jackknife_interval
 from karat.stats.samples.student import t_quantile
+from tests.plugins.clusterings.definitions import compare_clusters
 
 
 def test_groups_are_of_one_size_and_by_chance():

@@ -14,9 +14,9 @@ from karat.model.errors import UsageError
 from karat.render.scores import render_page
 from karat.storage.content_store import MemoryStore
 from karat.web.archive.archive import Archive
-from karat.web.archive.charts import _POINTS, _make_line
 from karat.web.archive.leaderboard import _test_systems
-from karat.web.archive.resources import build_resource
+from karat.web.archive.resource import build_resource
+from karat.web.archive.resources.curves import _POINTS, _make_line
 from karat.web.archive.submissions import ArchiveOptions, add_results
 
 NO_CANDIDATES = "the system never has several candidates"
@@ -128,10 +128,10 @@ def test_categories_that_do_not_apply_are_undefined_everywhere(with_candidates):
     for layout in ("latex", "markdown", None):
         assert (NO_CANDIDATES in render_page([result], layout)) == (not with_candidates)
     if with_candidates:
-        assert len(karat.find_cases([run], gold=corpus, errors=["disambiguation-wrong-candidates"])) == 60
+        assert len(karat.find_cases(corpus, [run], errors=["disambiguation-wrong-candidates"])) == 60
     else:
         with pytest.raises(UsageError, match=f"undefined for some: {NO_CANDIDATES}"):
-            karat.find_cases([run], gold=corpus, errors=["disambiguation-wrong-candidates"])
+            karat.find_cases(corpus, [run], errors=["disambiguation-wrong-candidates"])
     files = MemoryStore()
     add_results(files, [entry_from_run(corpus, run)], Request.from_options(), ArchiveOptions(resamples=10))
     errors = build(Archive(files), "errors")

@@ -103,7 +103,7 @@ from karat.web.archive.submissions import ArchiveOptions, add_results
 from karat.analysis.comparison.entries import load_entries
 from karat.storage import content_store
 
-write = content_store._write_atomically
+write = content_store.write_durably
 
 def dying(target, data):
     if target.parent.name == sys.argv[2]:
@@ -111,7 +111,7 @@ def dying(target, data):
         os.kill(os.getpid(), signal.SIGKILL)
     write(target, data)
 
-content_store._write_atomically = dying
+content_store.write_durably = dying
 store = content_store.FolderStore.open_or_create(sys.argv[1])
 add_results(store, load_entries(["demo/noisy"], ["demo"]), None, ArchiveOptions(("karat", "bat")))
 """

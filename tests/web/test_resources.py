@@ -15,7 +15,7 @@ from karat.storage.content_store import FolderStore, MemoryStore
 from karat.web.archive.archive import Archive
 from karat.web.archive.cases import number_blocks
 from karat.web.archive.leaderboard import _count_permutations
-from karat.web.archive.resources import build_resource, list_resources
+from karat.web.archive.resource import build_resource, list_resources
 from karat.web.archive.submissions import add_results
 
 RIGHT, WRONG_LINK, WRONG_SPAN, MISSED, SPURIOUS = range(5)
@@ -62,7 +62,7 @@ def test_scores_are_those_of_evaluate(demo, gold):
 def test_ranks_are_those_of_compare(demo):
     board = asked(demo, "leaderboard")
     table = next(one for one in board["tables"] if (one["profile"], one["measure"]) == ("karat", "strong:micro.f1"))
-    found = karat.compare(["demo"], gold="demo", permutations=2000, resamples=10).datasets[0].scores
+    found = karat.compare("demo", ["demo"], permutations=2000, resamples=10).datasets[0].scores
     ranks = [found[system["name"]].rank for system in board["systems"]]
     assert [len(better) + 1 for better in table["better_systems"][0]] == ranks
 
@@ -88,7 +88,7 @@ def demo_system(demo, place):
 
 
 def test_flips_are_those_of_compare(demo, cases):
-    found = karat.compare(["demo/prior", "demo/noisy"], gold="demo", permutations=100, resamples=10).flips[0]
+    found = karat.compare("demo", ["demo/prior", "demo/noisy"], permutations=100, resamples=10).flips[0]
     place = {
         system: number for number, system in enumerate(one["name"] for one in asked(demo, "leaderboard")["systems"])
     }
@@ -197,7 +197,7 @@ def test_texts_are_divided_into_pieces_of_similar_size():
 
 
 def test_charts_are_drawn_or_say_why_not(demo, key):
-    from karat.web.archive.charts import CHARTS
+    from karat.web.archive.resources.curves import CHARTS
 
     found = asked(demo, f"curves/{key}")
     drawn = {chart["name"]: chart for chart in found["charts"]}

@@ -87,7 +87,7 @@ def refused(response, status, error):
 
 
 def test_pieces_are_those_of_the_file(client, demo):
-    from karat.web.archive.resources import build_resource, list_resources
+    from karat.web.archive.resource import build_resource, list_resources
 
     assert client.get("/api/resources").json()["resources"] == list(list_resources(demo))
     for name in list_resources(demo):

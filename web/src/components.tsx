@@ -111,7 +111,7 @@ export function useResource<T>(load: () => Promise<T>, key: string): LoadState<T
 
 const dataRequests = new Map<string, Promise<Data>>();
 function loadData(key: string): Promise<Data> {
-  const request = dataRequests.get(key) ?? resources.loadCases(key).then((resource) => new Data(resource));
+  const request = dataRequests.get(key) ?? resources.loadResource("cases", key).then((resource) => new Data(resource));
   dataRequests.set(key, request);
   return request;
 }
@@ -124,7 +124,7 @@ export function useData(key: string): LoadState<Data> {
   return useResource(
     async () => {
       const data = await loadData(key);
-      if (needsGroups) data.groups ??= await resources.loadGroups(key);
+      if (needsGroups) data.groups ??= await resources.loadResource("groups", key);
       return data;
     },
     needsGroups ? `${key} split` : key,
@@ -145,7 +145,7 @@ export function useTexts(
   return useResource(
     async () => {
       const texts = new Map<number, Stretch[]>();
-      for (const resource of await Promise.all(blocks.map((block) => resources.loadTexts(key, block))))
+      for (const resource of await Promise.all(blocks.map((block) => resources.loadResource("texts", key, block))))
         for (const document of resource.documents)
           texts.set(
             document.document,

@@ -1,46 +1,15 @@
 // The client of the viewer and of the report file.
+
+import { PAGES } from "karat:pages";
 import { Component, render } from "preact";
 import { useEffect } from "preact/hooks";
 import { EmptyState, leaderboardState } from "./components";
-import { Cases } from "./pages/cases";
-import { Comparison } from "./pages/compare";
-import { Curves } from "./pages/curves";
-import { Entities, EntityPage, SurfacePage } from "./pages/entities";
-import { Errors } from "./pages/errors";
-import { Figures } from "./pages/figures";
-import { Flips } from "./pages/flips";
-import { GoldStandard } from "./pages/gold";
-import { Leaderboard } from "./pages/leaderboard";
-import { Profiles } from "./pages/profiles";
-import { TextPage } from "./pages/text";
+import type { Page } from "./page";
 import { Upload } from "./pages/upload";
-import { Verification } from "./pages/verification";
 import * as resources from "./resources";
 import { pageUrl, type Route, route } from "./route";
 
-const PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> = {
-  leaderboard: ["Leaderboard", () => <Leaderboard />],
-  errors: ["Errors", () => <Errors />],
-  cases: ["Cases", () => <Cases />],
-  text: ["Texts", () => <TextPage />],
-  flips: ["Flips", () => <Flips />],
-  compare: ["Compare", () => <Comparison />],
-  entities: ["Entities", () => <Entities />],
-  dataset: ["Gold standard", () => <GoldStandard />],
-  profiles: ["Profiles", () => <Profiles />],
-  curves: ["Curves", () => <Curves />],
-  figures: ["Figures", () => <Figures />],
-  verification: ["Verification", () => <Verification />],
-  ...(resources.hasServer() && !resources.isSingleSubmission()
-    ? { upload: ["Upload", () => <Upload />] as const }
-    : {}),
-};
-
-/** Pages without an entry in the navigation. */
-const DETAIL_PAGES: Record<string, readonly [string, () => preact.ComponentChildren]> = {
-  entity: ["Entity", () => <EntityPage />],
-  mention: ["Mention", () => <SurfacePage />],
-};
+const byPosition = ([, a]: [string, Page], [, b]: [string, Page]) => a.position - b.position;
 
 /** An error boundary that keeps the navigation usable. */
 class ErrorBoundary extends Component<
@@ -52,7 +21,7 @@ class ErrorBoundary extends Component<
   }
 
   static getDerivedStateFromError(error: Error) {
-    return { problem: error };
+    return { error };
   }
 
   render() {
@@ -67,9 +36,9 @@ class ErrorBoundary extends Component<
 
 function App() {
   const { page, query } = route.value;
-  const entry = DETAIL_PAGES[page] ?? PAGES[page];
+  const entry = Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;
   useEffect(() => {
-    document.title = `${entry?.[0] ?? "Page not found"} – ${leaderboardState.value!.title}`;
+    document.title = `${entry?.title ?? "Page not found"} – ${leaderboardState.value!.title}`;
   }, [page]);
   useEffect(() => void (query.at || scrollTo(0, 0)), [page, query.doc]);
   return (
@@ -90,12 +59,13 @@ function App() {
         </a>
         <nav aria-label="Pages">
           {Object.entries(PAGES)
-            .filter(([name]) => name !== "verification" || leaderboardState.value!.has_verification)
-            .map(([name, [title]]) => (
+            .filter(([, { isListed }]) => isListed?.() ?? true)
+            .sort(byPosition)
+            .map(([name, { title }]) => (
               <a
                 key={name}
                 href={pageUrl(name, { dataset: query.dataset })}
-                aria-current={page === name || (page in DETAIL_PAGES && name === "entities") ? "page" : undefined}
+                aria-current={page === name || entry?.parent === name ? "page" : undefined}
               >
                 {title}
               </a>
@@ -104,7 +74,7 @@ function App() {
       </header>
       <main tabIndex={-1}>
         <ErrorBoundary pageRoute={route.value}>
-          {entry ? entry[1]() : <EmptyState isHeading message={`Page not found: “${page}”.`} />}
+          {entry ? <entry.Content /> : <EmptyState isHeading message={`Page not found: “${page}”.`} />}
         </ErrorBoundary>
       </main>
       <footer class="quiet">Karat {leaderboardState.value!.version}</footer>
@@ -113,7 +83,7 @@ function App() {
 }
 
 const root = document.getElementById("karat")!;
-resources.loadLeaderboard().then(
+resources.loadResource("leaderboard").then(
   (resource) => {
     leaderboardState.value = resource;
     root.replaceChildren();

@@ -1,27 +1,17 @@
 // Resources: inlined in the HTML file and compressed, or fetched from the server.
-import type {
-  CasesResource,
-  CreditsResource,
-  CurvesResource,
-  DatasetResource,
-  EntitiesResource,
-  ErrorsResource,
-  GroupsResource,
-  LeaderboardResource,
-  ProblemsResource,
-  ReasonsResource,
-  TextsResource,
-  VerificationResource,
-} from "./shape";
+import type { Resources } from "./shape";
 
 const requests = new Map<string, Promise<unknown>>();
 
-function loadResource<T>(name: string): Promise<T> {
-  const pastRequest = requests.get(name);
-  if (pastRequest) return pastRequest as Promise<T>;
-  const request = readInlineResource(name) ?? fetchResource(name);
-  requests.set(name, request);
-  return request as Promise<T>;
+/** Load a resource once; `parts` are the key of a dataset and a block, for resources that have them. */
+export function loadResource<Name extends keyof Resources>(
+  name: Name,
+  ...parts: readonly (string | number)[]
+): Promise<Resources[Name]> {
+  const path = [name, ...parts].join("/");
+  const request = requests.get(path) ?? readInlineResource(path) ?? fetchResource(path);
+  requests.set(path, request);
+  return request as Promise<Resources[Name]>;
 }
 
 function readInlineResource(name: string): Promise<unknown> | null {
@@ -52,16 +42,3 @@ export const hasServer = () => document.querySelector("script[id^='resource:']")
 
 /** Check whether the page shows a single submission. */
 export const isSingleSubmission = () => /\/at\/[^/]+\/$/.test(location.pathname);
-
-export const loadLeaderboard = () => loadResource<LeaderboardResource>("leaderboard");
-export const loadVerification = () => loadResource<VerificationResource>("verification");
-export const loadErrors = () => loadResource<ErrorsResource>("errors");
-export const loadEntities = () => loadResource<EntitiesResource>("entities");
-export const loadProblems = () => loadResource<ProblemsResource>("problems");
-export const loadCredits = (key: string) => loadResource<CreditsResource>(`credits/${key}`);
-export const loadGroups = (key: string) => loadResource<GroupsResource>(`groups/${key}`);
-export const loadCases = (key: string) => loadResource<CasesResource>(`cases/${key}`);
-export const loadTexts = (key: string, block: number) => loadResource<TextsResource>(`texts/${key}/${block}`);
-export const loadDataset = (key: string) => loadResource<DatasetResource>(`dataset/${key}`);
-export const loadReasons = (key: string) => loadResource<ReasonsResource>(`reasons/${key}`);
-export const loadCurves = (key: string) => loadResource<CurvesResource>(`curves/${key}`);

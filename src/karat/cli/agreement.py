@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
+from karat.cli.options.reading import input_options
+from karat.cli.options.scoring import kb_option
+from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("files", nargs=-1, required=True)
-@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that resolves ids.")
-@click.option("--confidence", default=0.95, show_default=True, metavar="L", help="Confidence level of the intervals.")
-@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Bootstrap samples for intervals.")
-@click.option("--seed", default=0, show_default=True, metavar="N", help="Random seed.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
-@click.option("--format", "format_name", metavar="NAME", help="Format of the files, if not detected.")
+@kb_option("Knowledge base that resolves ids.")
+@confidence_option()
+@resamples_option()
+@seed_option()
+@json_option()
+@option("--format", "format_name", metavar="NAME", help="Format of the files, if not detected.")
 @input_options
 def command(
     files: tuple[str, ...],
@@ -41,9 +43,7 @@ def command(
     karat agreement anna.jsonl ben.jsonl
     karat agreement anna.jsonl ben.jsonl chris.jsonl --json agreement.json
     """
-    from dataclasses import replace
-
-    from karat.analysis.explanation.agreement import agreement
+    from karat.analysis.explanation.agreement import agreement, disambiguate_corpora
     from karat.data.load import load
     from karat.kb.catalogue import open_kb
     from karat.model.errors import UsageError
@@ -56,12 +56,7 @@ def command(
     if resamples < 0 or seed < 0:
         raise UsageError(f"--resamples is {resamples} and --seed {seed}. Pass numbers of at least 0.")
     check_paths(list(files), [json_file])
-    corpora = [load(name, format=format_name) for name in files]
-    names = [corpus.name for corpus in corpora]
-    corpora = [
-        replace(corpus, name=name) if names.count(corpus.name) > 1 else corpus
-        for corpus, name in zip(corpora, files, strict=True)
-    ]
+    corpora = disambiguate_corpora([load(name, format=format_name) for name in files], files)
     knowledge_base = None if kb is None else open_kb(kb)
     result = agreement(corpora, kb=knowledge_base, resamples=resamples, confidence=confidence, seed=seed)
     write_output(json_file, lambda: to_json(result))

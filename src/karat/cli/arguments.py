@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
 from karat.model.errors import UsageError
-from karat.storage.files import check_output_path
-
-if TYPE_CHECKING:
-    from karat.model.run import Run
+from karat.storage.atomic_writing import check_output_path
 
 
 def parse_settings(overrides: tuple[str, ...], **shortcuts: str | None) -> dict[str, str]:
@@ -41,11 +38,13 @@ def single_value(_: click.Context, option: click.Parameter, values: tuple[str, .
     return values[0] if values else None
 
 
-def check_paths(inputs: list[str], outputs: list[str | None]) -> None:
+def check_paths(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
     """Raise `UsageError` if an output file is also an input, if two outputs are the same, or if one cannot be written.
 
-    Outputs that are None are skipped; `-` means standard input or output.
+    It also raises if standard input is read twice. Paths that are None are skipped; `-` means standard input or output.
     """
+    if inputs.count("-") > 1:
+        raise UsageError("standard input can be read only once. Pass - for one argument.")
     files = [path for path in outputs if path is not None]
     targets: set[str] = set()
     for path in files:
@@ -55,7 +54,7 @@ def check_paths(inputs: list[str], outputs: list[str | None]) -> None:
         targets.add(target)
     for path in files:
         check_output_path(path)
-    for path in inputs:
+    for path in filter(None, inputs):
         if path != "-" and _resolve_path(path) in targets:
             raise UsageError(f"{path} is an input and would be overwritten. Write to another file.")
 
@@ -65,8 +64,48 @@ def _resolve_path(path: str) -> str:
     return path if path == "-" else os.path.realpath(path)
 
 
-def rename_duplicates(runs: list[Run], files: list[str]) -> list[Run]:
-    """Return the runs in the same order, renaming all runs that share a name to their paths in `files`."""
-    from karat.analysis.comparison.entries import disambiguate_names as apart_by_file
+def parse_datasets(option: str, arguments: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Parse the `SYSTEM=DATASET` arguments of a repeatable option; return the datasets of each system.
 
-    return apart_by_file(runs, files)
+    `option` is the name of the option for the `UsageError` about an argument without `=`.
+    """
+    datasets: dict[str, tuple[str, ...]] = {}
+    for argument in arguments:
+        system, equals, dataset = argument.rpartition("=")
+        if not equals:
+            raise UsageError(f"{option} {argument}: write SYSTEM=DATASET, such as {option} mine=aida-conll-test.")
+        datasets[system] = (*datasets.get(system, ()), dataset)
+    return datasets
+
+
+def parse_pair(option: str, argument: str | None) -> tuple[str, str] | None:
+    """Return the two system names of an argument `A,B`; None if the option is absent.
+
+    `option` is the name of the option for the `UsageError` about another argument.
+    """
+    if argument is None:
+        return None
+    system_a, comma, system_b = argument.partition(",")
+    if not (comma and system_a and system_b):
+        raise UsageError(f"{option} {argument}: write A,B, such as {option} mine,yours.")
+    return system_a.strip(), system_b.strip()
+
+
+def split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
+    """Split arguments into system names and the values of system options by name.
+
+    Options are written `--NAME=VALUE` or `--NAME VALUE`. Raises `UsageError` for an option without value.
+    """
+    names: list[str] = []
+    flags: dict[str, str] = {}
+    remaining = iter(arguments)
+    for argument in remaining:
+        if not argument.startswith("--"):
+            names.append(argument)
+            continue
+        name, equals, value = argument.removeprefix("--").partition("=")
+        flag_value = value if equals else next(remaining, None)
+        if flag_value is None:
+            raise UsageError(f"{argument} needs a value. Write {argument}=VALUE, or see karat run --help.")
+        flags[name] = flag_value
+    return names, flags

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.output import echo, page_width
+from karat.cli.options.declaration import karat_command
+from karat.cli.output import echo, page_width, print_tables
 
 _SYSTEMS = ("graph", "graph[variant=local]", "tagme", "prior")
 _NEXT_STEPS = """
@@ -22,21 +21,21 @@ Try next:
 """
 
 
-@click.command()
+@karat_command()
 def command() -> None:
     """Run four systems on the built-in dataset and compare them.
 
     The systems use the starter snapshot. It has no link counts, so entity popularity replaces them.
     """
     from karat.analysis.comparison.api import compare
-    from karat.cli.score import print_tables
     from karat.data.load import load
     from karat.evaluation.evaluation import evaluate
     from karat.render.comparison import render_page
-    from karat.systems.linking.system import link
+    from karat.systems.api import link
+    from karat.systems.linking.system import get_system
 
     corpus = load("demo")
-    runs = [link(name, corpus, substitute="popularity") for name in _SYSTEMS]
+    runs = [link(get_system(name, {"substitute": "popularity"}), corpus) for name in _SYSTEMS]
     print_tables([evaluate(corpus, run) for run in runs])
-    echo("\n" + render_page(compare(runs, gold=corpus), None, details=False, width=page_width()), nl=False)
+    echo("\n" + render_page(compare(corpus, runs), None, details=False, width=page_width()), nl=False)
     echo(_NEXT_STEPS, nl=False)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command
 from karat.cli.output import echo, page_width
 
 
-@click.command()
+@karat_command()
 @click.argument("name", metavar="SIGNATURE|MEASURE|CATEGORY|…")
 def command(name: str) -> None:
     """Explain a signature, measure, setting or error category.

@@ -1,47 +1,27 @@
-"""HTML reports in one file: shared options and writing."""
+"""HTML reports in one file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
-from karat.cli.arguments import single_value
 from karat.cli.output import echo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from karat.analysis.comparison.entries import Entry
     from karat.evaluation.request import Request
     from karat.web.archive.archive import Archive, TextsShown
     from karat.web.archive.submissions import ArchiveOptions
 
-_C = TypeVar("_C", bound="Callable[..., Any]")
 
+class HtmlOptions(NamedTuple):
+    """The HTML report that a command writes besides its other output."""
 
-def texts_option(command: _C) -> _C:
-    """Add the option `--texts` to a command (decorator)."""
-    return click.option(
-        "--texts",
-        type=click.Choice(["all", "sentences", "none"]),
-        default="all",
-        show_default=True,
-        help="Amount of document text in HTML reports.",
-    )(command)
-
-
-def html_options(command: _C) -> _C:
-    """Add the options `--html` and `--texts` to a command (decorator)."""
-    to_file = click.option(
-        "--html",
-        "html_file",
-        callback=single_value,
-        multiple=True,
-        metavar="FILE",
-        help="Write an HTML report in one file; it contains document texts (see --texts).",
-    )
-    return to_file(texts_option(command))
+    file: str | None
+    """Path of the report; None writes none."""
+    texts: TextsShown = "all"
+    """Amount of document text in the report."""
 
 
 def write_html(
@@ -89,7 +69,7 @@ def _write_file(archive: Archive, out: str) -> None:
 
     Unless `out` is `-`, print the size of the file and how much text it has.
     """
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
     from karat.web.archive.html import render_html as html_parts
 
     size = 0

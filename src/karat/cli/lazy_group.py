@@ -48,3 +48,13 @@ class LazyGroup(click.Group):
         """Write the command names with their help, without importing a command."""
         with formatter.section("Commands"):
             formatter.write_dl(sorted(self.commands_help.items()))
+
+
+def command_group(package: str, commands: Mapping[str, str], help: str) -> LazyGroup:
+    """Return the group of the commands in `package`, one module per command.
+
+    `commands` has the one-line help of each command by name, `help` is the help of the group.
+    """
+    group = LazyGroup(help=help)
+    group.prefix, group.commands_help = f"{package}.", commands
+    return group

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,13 @@ import click
 from karat.cli.progress import hide_progress
 from karat.model.output.control_chars import escape_lines
 from karat.model.output.text_layout import wrap_text
-from karat.storage.files import open_for_writing
+from karat.storage.atomic_writing import open_for_writing
 
 if TYPE_CHECKING:
     from karat.model.corpus import Corpus
+    from karat.model.results.result import Result
     from karat.model.run import Run
+    from karat.model.spec.report import Style
 
 
 def page_width() -> int:
@@ -51,6 +53,24 @@ def echo_warnings(inputs: Iterable[tuple[Corpus | None, Run | None]]) -> None:
     for corpus, run in inputs:
         for warning in [] if corpus is None or run is None else find_warnings(corpus, run):
             echo(f"karat: {run.name if run else ''}: {warning}", err=True)
+
+
+def echo_notes(notes: Iterable[str]) -> None:
+    """Print notes on standard error, one per line."""
+    for note in notes:
+        echo(f"karat: {note}", err=True)
+
+
+def print_tables(results: Sequence[Result], style: Style | None = None, layout: str | None = None) -> None:
+    """Print score tables for the terminal in the `style` that is given, or as Markdown or LaTeX (`layout`)."""
+    from karat.model.spec.report import Style
+    from karat.plugins.reports.table import render_table
+    from karat.render.scores import render_page
+
+    if layout is not None:
+        echo(render_page(results, layout), nl=False)
+    else:
+        echo(render_table(results, (style or Style())._replace(width=page_width())), nl=False)
 
 
 def echo(text: str, *, nl: bool = True, err: bool = False) -> None:

@@ -6,11 +6,13 @@ import sys
 
 import click
 
-from karat.cli.arguments import single_value
+from karat.cli.options.declaration import KaratCommand, karat_command, option
+from karat.cli.options.output import json_option
+from karat.cli.options.scoring import kb_option
 from karat.cli.output import echo, page_width
 
 
-class _Suites(click.Command):
+class _Suites(KaratCommand):
     """A command whose help lists the suites, with their plugins imported only for the help."""
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -25,19 +27,12 @@ class _Suites(click.Command):
         super().format_options(context, formatter)
 
 
-@click.command(cls=_Suites)
+@karat_command(cls=_Suites)
 @click.argument("suite", metavar="SUITE")
-@click.option("--data", required=True, metavar="PATH", help="File or folder with the published data of the suite.")
-@click.option("--kb", metavar="NAME|DIR", help="Knowledge base, for suites that need one.")
-@click.option("--all", "show_all", is_flag=True, help="List all differences, not only the first ones.")
-@click.option(
-    "--json",
-    "json_file",
-    callback=single_value,
-    multiple=True,
-    metavar="FILE",
-    help="Write the outcome with all differences as JSON (- for standard output).",
-)
+@option("--data", required=True, metavar="PATH", help="File or folder with the published data of the suite.")
+@kb_option("Knowledge base, for suites that need one.")
+@option("--all", "show_all", is_flag=True, help="List all differences, not only the first ones.")
+@json_option("the outcome with all differences")
 def command(suite: str, data: str, kb: str | None, show_all: bool, json_file: str | None) -> None:
     """Recompute another tool's published scores.
 
@@ -57,7 +52,7 @@ def command(suite: str, data: str, kb: str | None, show_all: bool, json_file: st
     from karat.model.registry import get_plugin, list_plugins
     from karat.model.spec.suite import Suite
     from karat.render.reproduction import render_page, to_json
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     spec = get_plugin("suites", suite, Suite)
     if kb is not None and not spec.accepts_kb:

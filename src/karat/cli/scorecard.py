@@ -2,69 +2,75 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from karat.cli.arguments import check_paths, parse_settings, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import group_options, karat_command, option
+from karat.cli.options.output import details_option, json_option, layout_options
+from karat.cli.options.reading import input_options
+from karat.cli.options.scoring import ConventionOptions, convention_options, format_options, golds_option
+from karat.cli.options.statistics import alpha_option, permutations_option, resamples_option, seed_option
 from karat.cli.output import echo_warnings, page_width, print_page, write_output
 
+if TYPE_CHECKING:
+    from karat.analysis.comparison.entries import Formats
+    from karat.analysis.comparison.scorecard.scorecard import ScorecardOptions
 
-@click.command()
+
+def _build_options(min_effect: float, **options: float) -> ScorecardOptions:
+    """Return the options of scorecards; `min_effect` is in points."""
+    from karat.analysis.comparison.scorecard.scorecard import ScorecardOptions
+
+    return ScorecardOptions(min_effect=min_effect / 100, **options)  # type: ignore[arg-type]  # named like its fields
+
+
+@karat_command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--gold", metavar="GOLD", help="Gold standard of all FILEs, if they are predictions.")
-@click.option("--profile", default="karat", show_default=True, metavar="PROFILE", help="Scoring profile.")
-@click.option("--set", "overrides", multiple=True, metavar="SETTING=VALUE", help="Override a setting of the profile.")
-@click.option("--view", default="strong", show_default=True, metavar="VIEW", help="View to compare.")
-@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that resolves ids and supplies entity facts.")
-@click.option("--alpha", default=0.05, show_default=True, metavar="P", help="Significance level.")
-@click.option(
-    "--min-share",
-    default=0.02,
-    show_default=True,
-    metavar="SHARE",
-    help="Minimum share of demonyms or metonyms among linked mentions for a dataset to count in their averages.",
+@golds_option("Gold standard of all FILEs, if they are predictions.")
+@convention_options(
+    seed_option(None),
+    kb="Knowledge base that resolves ids and supplies entity facts: a snapshot or a folder of tables.",
 )
-@click.option("--min-cases", default=20, show_default=True, metavar="N", help="Minimum number of cases for a verdict.")
-@click.option(
-    "--min-effect",
-    default=1.0,
-    show_default=True,
-    metavar="X",
-    help="Minimum difference that counts (points, or errors per 100 mentions).",
+@option("--view", default="strong", show_default=True, metavar="VIEW", help="View to compare.")
+@group_options(
+    "options",
+    _build_options,
+    alpha_option,
+    option(
+        "--min-share",
+        default=0.02,
+        show_default=True,
+        metavar="SHARE",
+        help="Minimum share of demonyms or metonyms among linked mentions for a dataset to count in their averages.",
+    ),
+    option("--min-cases", default=20, show_default=True, metavar="N", help="Minimum number of cases for a verdict."),
+    option(
+        "--min-effect",
+        default=1.0,
+        show_default=True,
+        metavar="X",
+        help="Minimum difference that counts (points, or errors per 100 mentions).",
+    ),
+    resamples_option(),
+    permutations_option(),
 )
-@click.option("--resamples", default=1000, show_default=True, metavar="N", help="Bootstrap samples for intervals.")
-@click.option("--permutations", default=10_000, show_default=True, metavar="N", help="Permutations for p-values.")
-@click.option("--seed", type=int, metavar="N", help="Random seed.")
-@click.option("--details", is_flag=True, help="Show every difference with its interval and p-values.")
-@click.option("--markdown", "layout", flag_value="markdown", help="Print Markdown tables.")
-@click.option("--latex", "layout", flag_value="latex", help="Print LaTeX tables.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
-@click.option("--gold-format", metavar="NAME", help="Format of GOLD, if not detected.")
-@click.option("--predictions-format", metavar="NAME", help="Format of FILE, if not detected.")
-@click.option("--allow-unknown", is_flag=True, help="Skip predictions for unknown documents.")
+@details_option("Show every difference with its interval and p-values.")
+@layout_options()
+@json_option()
+@format_options(predictions="FILE")
 @input_options
 def command(
     files: tuple[str, ...],
-    gold: str | None,
-    profile: str,
-    overrides: tuple[str, ...],
+    golds: tuple[str, ...],
+    conventions: ConventionOptions,
     view: str,
-    kb: str | None,
-    alpha: float,
-    min_share: float,
-    min_cases: int,
-    min_effect: float,
-    resamples: int,
-    permutations: int,
-    seed: int | None,
+    options: ScorecardOptions,
     details: bool,
-    layout: str | None,
+    table_format: str | None,
     json_file: str | None,
-    gold_format: str | None,
-    predictions_format: str | None,
-    allow_unknown: bool,
+    formats: Formats,
 ) -> None:
     """Summarise each system's strengths and weaknesses.
 
@@ -77,25 +83,16 @@ def command(
     karat scorecard --gold gold.jsonl one.jsonl two.jsonl three.jsonl --kb DIR
     karat scorecard --gold demo demo --details
     """
-    from karat.analysis.comparison.entries import Formats, load_entries
-    from karat.analysis.comparison.scorecard.scorecard import ScorecardOptions, build_scorecards
-    from karat.evaluation.request import Request
+    from dataclasses import replace
+
+    from karat.analysis.comparison.entries import load_entries
+    from karat.analysis.comparison.scorecard.scorecard import build_scorecards
     from karat.render.scorecard import render_page, to_json
 
-    check_paths([*files, *([gold] if gold else [])], [json_file])
-    settings = parse_settings(overrides, seed=None if seed is None else str(seed))
-    request = Request.from_options(profile=profile, settings=settings, kb=kb, allow_unknown=allow_unknown)
-    options = ScorecardOptions(
-        alpha=alpha,
-        resamples=resamples,
-        permutations=permutations,
-        seed=request.interval_options.seed,
-        min_share=min_share,
-        min_cases=min_cases,
-        min_effect=min_effect / 100,
-    )
-    entries = list(load_entries(files, [gold] if gold else [], Formats(gold_format, predictions_format)))
+    check_paths([*files, *golds], [json_file])
+    request = conventions.to_request()
+    entries = list(load_entries(files, golds, formats))
     echo_warnings((entry.corpus, entry.run) for entry in entries)
-    scorecards = build_scorecards(entries, request, options, view=view)
+    scorecards = build_scorecards(entries, request, replace(options, seed=request.interval_options.seed), view=view)
     write_output(json_file, lambda: to_json(scorecards))
-    print_page(lambda: render_page(scorecards, layout, details=details, width=page_width()), json_file)
+    print_page(lambda: render_page(scorecards, table_format, details=details, width=page_width()), json_file)

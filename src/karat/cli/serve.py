@@ -6,24 +6,29 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.html import texts_option
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import allow_host_option, host_option, port_option, texts_option, title_option
 from karat.cli.output import echo
 
 if TYPE_CHECKING:
     from karat.web.archive.archive import TextsShown
 
 
-@click.command()
+@karat_command()
 @click.argument("archive", default="karat-archive")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
-@click.option("--port", default=8765, show_default=True, metavar="N", help="Port; 0 picks a free one.")
-@click.option(
-    "--allow-host", "hosts", multiple=True, metavar="NAME", help="Additional host name to accept (repeatable)."
+@host_option
+@port_option(8765)
+@allow_host_option
+@option("--uploads", is_flag=True, help="Accept uploads of results with the token.")
+@option(
+    "--token",
+    metavar="TOKEN",
+    help="Upload token.  [default: a new one, which is printed]",
+    needs=["--uploads"],
+    is_strict=True,
 )
-@click.option("--uploads", is_flag=True, help="Accept uploads of results with the token.")
-@click.option("--token", metavar="TOKEN", help="Upload token.  [default: a new one, which is printed]")
-@click.option("--title", default="Karat", show_default=True, help="Title of the pages.")
-@texts_option
+@title_option()
+@texts_option()
 def command(
     archive: str,
     host: str,
@@ -59,8 +64,6 @@ def command(
         raise UsageError(
             f"{archive} is not an archive. Create one with karat report … --archive {archive}, or add --uploads."
         )
-    if token is not None and not uploads:
-        raise UsageError("--token is only used for uploads. Add --uploads.")
     secret = (token or token_urlsafe(24)) if uploads else None
     if secret is not None and token is None:
         echo(f"upload token: {secret}")

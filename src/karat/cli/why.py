@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from karat.cli.arguments import check_paths, parse_settings, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths, parse_settings
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import details_option, json_option
+from karat.cli.options.reading import input_options
+from karat.cli.options.scoring import ConventionOptions, convention_options, format_options, measure_option
 from karat.cli.output import page_width, print_page, write_output
 
+if TYPE_CHECKING:
+    from karat.analysis.comparison.entries import Formats
 
-@click.command()
+
+@karat_command()
 @click.argument("gold")
 @click.argument("predictions")
-@click.option("--reference-profile", required=True, metavar="PROFILE", help="Profile of the score to explain.")
-@click.option("--profile", default="karat", show_default=True, metavar="PROFILE", help="Scoring profile.")
-@click.option("--set", "overrides", multiple=True, metavar="SETTING=VALUE", help="Override a setting of the profile.")
-@click.option(
+@option("--reference-profile", required=True, metavar="PROFILE", help="Profile of the score to explain.")
+@convention_options()
+@option(
     "--set-reference",
     "reference_overrides",
     multiple=True,
     metavar="SETTING=VALUE",
     help="Override a setting of the reference profile.",
 )
-@click.option(
-    "-m", "--measure", default="strong:micro.f1", show_default=True, metavar="NAME", help="Measure to explain."
-)
-@click.option("--reference-measure", metavar="NAME", help="Measure of the reference score, if different.")
-@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that resolves ids.")
-@click.option(
+@measure_option("Measure to explain.", default="strong:micro.f1")
+@option("--reference-measure", metavar="NAME", help="Measure of the reference score, if different.")
+@option(
     "--max-flips",
     type=click.IntRange(min=0),
     default=5,
@@ -35,30 +39,22 @@ from karat.cli.output import page_width, print_page, write_output
     metavar="N",
     help="Maximum number of flipped cases to show for each setting.",
 )
-@click.option("--details", is_flag=True, help="Print notes in full.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
-@click.option("--gold-format", metavar="NAME", help="Format of GOLD, if not detected.")
-@click.option("--predictions-format", metavar="NAME", help="Format of PREDICTIONS, if not detected.")
-@click.option("--allow-unknown", is_flag=True, help="Skip predictions for unknown documents.")
+@details_option()
+@json_option()
+@format_options()
 @input_options
 def command(
     gold: str,
     predictions: str,
     reference_profile: str,
-    profile: str,
-    overrides: tuple[str, ...],
+    conventions: ConventionOptions,
     reference_overrides: tuple[str, ...],
-    measure: str,
+    measure: str | None,
     reference_measure: str | None,
-    kb: str | None,
     max_flips: int,
     details: bool,
     json_file: str | None,
-    gold_format: str | None,
-    predictions_format: str | None,
-    allow_unknown: bool,
+    formats: Formats,
 ) -> None:
     """Explain why two profiles give different scores.
 
@@ -78,20 +74,20 @@ def command(
 
     check_paths([gold, predictions], [json_file])
     corpus, (run,) = load_gold_and_runs(
-        gold, [predictions], gold_format=gold_format, predictions_format=predictions_format
+        gold, [predictions], gold_format=formats.gold, predictions_format=formats.predictions
     )
     with track_progress("scoring mixtures of settings") as progress:
         explanation = explain_gap(
             corpus,
             run,
             reference_profile=reference_profile,
-            profile=profile,
-            measure=measure,
+            profile=conventions.profile or "karat",
+            measure=measure or "strong:micro.f1",
             reference_measure=reference_measure,
             reference_settings=parse_settings(reference_overrides),
-            settings=parse_settings(overrides),
-            kb=None if kb is None else open_kb(kb),
-            allow_unknown=allow_unknown,
+            settings=conventions.settings,
+            kb=None if conventions.kb is None else open_kb(conventions.kb),
+            allow_unknown=conventions.allow_unknown,
             progress=progress,
         )
     write_output(json_file, lambda: to_json(explanation))

@@ -129,5 +129,6 @@ def _convert_entity(entity: EntityId, bases: IriBases) -> EntityId:
 
 
 def _convert_tag(tag: Tag, bases: IriBases) -> Tag:
+    """Return the tag with its ids as absolute IRIs."""
     same_as = tuple(map(bases.to_entity_iri, tag.same_as))
     return msgspec.structs.replace(tag, entity=bases.to_entity_iri(tag.entity), same_as=same_as)

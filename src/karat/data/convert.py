@@ -59,13 +59,19 @@ def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
 
 
 def _count_mentions_with(items: Mentions, name: str) -> int:
-    """Count the labels or predictions that have a value in the field `name`."""
+    """Count the labels or predictions that have a value in the field `name`; 0 if no item has the field.
+
+    Empty lists and false flags are no values.
+    """
     column = items.field(name)
     return 0 if column is None else _count_values(column)
 
 
 def _count_documents_with(table: Arrow, name: str) -> int:
-    """Count the documents that have a value in the column `name`."""
+    """Count the documents (rows of `table`) that have a value in the column `name`; 0 if there is no such column.
+
+    Empty lists, empty maps and false flags are no values.
+    """
     if name not in table.column_names:
         return 0
     return sum(_count_values(chunk) for chunk in table.column(name).chunks)
@@ -79,7 +85,7 @@ def _count_other_meta(table: Arrow, meta_keys: set[str]) -> int:
 
 
 def _count_values(column: Arrow) -> int:
-    """Count the rows with a value; empty lists and false flags do not count."""
+    """Count the rows of `column` with a value; null, empty lists and maps, and false flags do not count."""
     if pa.types.is_map(column.type):
         return int((np.diff(column.offsets.to_numpy()) > 0).sum())
     if pa.types.is_list(column.type):

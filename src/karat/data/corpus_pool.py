@@ -130,7 +130,7 @@ def _drop_text_facts(table: Arrow) -> Arrow:
 
 
 def _prefix_ids(table: Arrow, number: int) -> Arrow:
-    """Return the table with ids prefixed by `number`."""
+    """Return the table with `number`, that of its corpus, put before each document id."""
     ids = pc.binary_join_element_wise(str(number), table.column("id").cast(pa.string()), "/")
     return table.set_column(table.column_names.index("id"), "id", ids)
 

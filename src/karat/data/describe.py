@@ -19,6 +19,7 @@ from karat.matching.facts.facts import MENTION_TYPES, AnnotationFacts, label_fac
 from karat.matching.facts.label_traits import TRAITS
 from karat.model.corpus import Corpus
 from karat.model.document import Document
+from karat.model.output.json_files import JsonRecord
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
 from karat.model.truth import NO, UNKNOWN, YES, Truth
 
@@ -164,7 +165,7 @@ MENTION_STATISTICS: dict[str, MentionStatistic] = {
 """The counts that need no facts from a knowledge base, by name."""
 
 
-class TraitCount(NamedTuple):
+class TraitCount(JsonRecord, frozen=True):
     """The number of labels or mentions with a trait.
 
     `number`: how many have the trait; None if the facts are missing throughout.

@@ -13,6 +13,7 @@ from karat.kb.relatedness import InLinks
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.matching.align.near_miss_credit import EntityNeighbourhood
 from karat.model.corpus import Corpus
+from karat.model.output.json_files import JsonRecord
 from karat.model.run import Run
 from karat.model.spec.relation import Nearness
 from karat.model.tables.columns import Floats, Mentions
@@ -28,8 +29,7 @@ def share_above(values: Floats, threshold: float) -> float:
     return float((values > threshold + _TOLERANCE).mean())
 
 
-@dataclass(frozen=True)
-class NearMiss:
+class NearMiss(JsonRecord, frozen=True):
     """A wrong prediction and a gold link that it overlaps."""
 
     gold: str
@@ -101,7 +101,7 @@ def find_near_misses(corpus: Corpus, run: Run, snapshot: Snapshot) -> NearMisses
 
 
 def _resolve_entities(mentions: Mentions, snapshot: Snapshot) -> list[str | None]:
-    """Return the canonical id of the entity in each row of labels or predictions; None for NIL and unlinked."""
+    """Return the canonical id of the entity of each label or prediction in `mentions`; None for NIL and unlinked."""
     names = snapshot.canonical_ids(mentions.names.to_pylist())
     return [names[code] if code >= 0 else None for code in mentions.entity.tolist()]
 
@@ -109,9 +109,10 @@ def _resolve_entities(mentions: Mentions, snapshot: Snapshot) -> list[str | None
 def _iterate_overlaps(
     gold: Mentions, predictions: Mentions, gold_documents: Sequence[int]
 ) -> Iterator[tuple[int, list[int]]]:
-    """Yield each prediction with the labels that it overlaps, as row numbers.
+    """Yield each prediction with the list of gold labels that it overlaps, as row numbers; the list may be empty.
 
-    `gold_documents` has the gold document of each response, -1 if there is none.
+    `gold_documents`: for each document with predictions, the index of the gold document with the same id, -1 if there
+    is none. Only labels of that document can overlap.
     """
     for response, document in enumerate(gold_documents):
         first, last = (int(gold.offsets[document + step]) for step in (0, 1)) if document >= 0 else (0, 0)
@@ -122,9 +123,9 @@ def _iterate_overlaps(
 
 
 def _describe_pairs(pairs: Sequence[tuple[str, str]], snapshot: Snapshot) -> Iterator[NearMiss]:
-    """Yield nearness and relatedness of each pair (gold, prediction) of canonical ids.
+    """Yield a near miss for each pair of canonical ids, (gold, predicted), with nearness and relatedness.
 
-    Relatedness is None if the snapshot has no links.
+    Relatedness is None if the snapshot has no links between pages.
     """
     gold, predictions = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     if snapshot.get_table("links") is not None and pairs:

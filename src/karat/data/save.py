@@ -11,11 +11,13 @@ from itertools import chain
 import msgspec
 
 from karat.model.errors import UsageError
+from karat.model.measure_name import parse_measure
 from karat.model.output.control_chars import escape_json
+from karat.model.registry import get_plugin
 from karat.model.results.result import Result
 from karat.model.spec.report import Report
 from karat.model.tables.arrow import Arrow
-from karat.storage.files import open_for_writing
+from karat.storage.atomic_writing import open_for_writing
 
 
 def save_results(results: Sequence[Result], path: str) -> None:
@@ -25,21 +27,69 @@ def save_results(results: Sequence[Result], path: str) -> None:
             file.write(result.to_json() + b"\n")
 
 
-def save_report(result: Result, layout: Report, path: str | None, cases_path: str | None) -> None:
-    """Write one result to `path`, and its cases to `cases_path`, in the layout of a reference tool.
+class LayoutFiles(msgspec.Struct, frozen=True):
+    """Output files in the layout of a reference tool, such as ELEVANT: one system on one dataset."""
 
-    A path of None writes nothing, and so does `cases_path` if the layout has no cases. Nothing is written unless both
-    outputs can be rendered.
+    name: str
+    """Name of the layout."""
+    layout: Report
+    """The plugin of the layout."""
+    path: str | None = None
+    """File of the result; None writes none."""
+    cases_path: str | None = None
+    """File of the cases; None writes none."""
+
+    @classmethod
+    def from_name(cls, name: str, path: str | None = None, cases_path: str | None = None) -> LayoutFiles:
+        """Return the output files of the layout `name`; raise an error if they cannot be written.
+
+        At least one of the two files must be given, and the cases are JSON lines.
+        """
+        layout = get_plugin("reports", name, Report)
+        if not layout.is_reference_layout:
+            raise UsageError(f"--layout {name}: not a layout of another program. Use elevant, or remove --layout.")
+        if path is None and cases_path is None:
+            raise UsageError("--layout needs an output file. Add --json FILE, --verdicts FILE or both.")
+        stem = (cases_path or "-").removesuffix(".gz").removesuffix(".zst")
+        if cases_path is not None and (layout.cases is None or not (stem == "-" or stem.endswith(".jsonl"))):
+            raise UsageError(f"{cases_path}: the layout {name} stores cases as JSON lines. Name the file .jsonl.")
+        return cls(name, layout, path, cases_path)
+
+    def check(self, n_runs: int, *, in_memory: bool) -> None:
+        """Raise `UsageError` unless there is one run, and its data is in memory if cases are written."""
+        if n_runs != 1:
+            raise UsageError(
+                f"a file in the layout {self.name} holds one system on one dataset. Pass one PREDICTIONS file."
+            )
+        if self.cases_path is not None and not in_memory:
+            raise UsageError(
+                f"the cases of {self.name} need gold and predictions in memory. Remove --engine and pass files instead "
+                "of folders (karat data convert writes files), or remove --layout or --verdicts."
+            )
+
+    def save(self, result: Result) -> list[str]:
+        """Write the result and its cases, and return notes on what the layout cannot express.
+
+        Nothing is written unless both files can be rendered.
+        """
+        text = None if self.path is None else self.layout.render([result])
+        lines = None if self.cases_path is None or self.layout.cases is None else self.layout.cases(result)
+        if self.path is not None and text is not None:
+            with open_for_writing(self.path) as file:
+                file.write(text.encode())
+        if self.cases_path is not None and lines is not None:
+            with open_for_writing(self.cases_path) as file:
+                for line in lines:
+                    file.write(line.encode() + b"\n")
+        return [] if self.layout.notes is None else list(self.layout.notes(result))
+
+
+def select_view(result: Result, view: str | None) -> str | None:
+    """Return the view whose cases are written to a file: `view`, or by default that of the first measure in tables.
+
+    None means all views, as does the name `all`.
     """
-    text = None if path is None else layout.render([result])
-    lines = None if cases_path is None or layout.cases is None else layout.cases(result)
-    if path is not None and text is not None:
-        with open_for_writing(path) as file:
-            file.write(text.encode())
-    if cases_path is not None and lines is not None:
-        with open_for_writing(cases_path) as file:
-            for line in lines:
-                file.write(line.encode() + b"\n")
+    return None if view == "all" else view or str(parse_measure(result.table_measures[0]).view)
 
 
 def save_verdicts(results: Sequence[Result], path: str, view: str | None = None) -> None:

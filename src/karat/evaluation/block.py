@@ -41,8 +41,8 @@ from karat.evaluation.task_inputs import TaskInputs
 from karat.evaluation.thresholds import Steps, TunedThreshold, sweep_documents
 from karat.matching.facts.cases import CaseRule, StageCases, build_case_table, build_stage_cases
 from karat.matching.facts.facts import NOMINAL, PRONOMINAL
+from karat.matching.judge.fast_match_counts import MatchCounts, count_span_matches
 from karat.matching.judge.judge import PairCache
-from karat.matching.judge.match_counts import MatchCounts, count_span_matches
 from karat.matching.judge.neleval_keys import CrossDocumentData
 from karat.matching.read.pairing import BLOCK, Pairing
 from karat.matching.read.task_data import DataCounts, count_data, count_unscored
@@ -247,8 +247,10 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
     ) -> Iterator[tuple[tuple[int, int], dict[str, Verdicts]]]:
         """Judge `block_size` documents at a time in threads; yield the bounds and the verdicts by plan, in order.
 
-        Plans in `counted_plans` need only counts, which are not yielded. `consume` is called in the threads with the
-        bounds, the verdicts of `plans` and the counts (or verdicts) of `counted_plans`.
+        `plans`: plans by name whose verdicts are yielded. `counted_plans`: plans that need only counts, which are not
+        yielded.
+        `consume`: called in the threads with the first document, the document after the last, the verdicts of `plans`
+        and the counts (or verdicts) of `counted_plans`.
         """
         inputs, n_documents = self.inputs, len(self.inputs.corpus)
         all_plans = (*plans.values(), *counted_plans.values())

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from msgspec.structs import replace
 
+from karat.data.inputs import GoldInput, PredictionsInput, load_engine_inputs
 from karat.evaluation.block import Block, BlockSums, Progress, SweepSums, Thresholds
 from karat.evaluation.cases.case_tables import (
     SENTENCE,
@@ -62,6 +63,7 @@ from karat.matching.facts.facts import Facts
 from karat.matching.read.pairing import BLOCK
 from karat.model.corpus import STEPS_KEY, Corpus, DataName
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.keywords import check_keywords
 from karat.model.measure_name import ViewName
 from karat.model.output.progress import track_progress
 from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score
@@ -268,22 +270,30 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         """
         return self._find_best_threshold(view, sweep, self.source.count_sweeps([view], sweep.steps))
 
-    def _find_best_threshold(self, view: ViewName, sweep: Sweep, sweeps: Sequence[SweepSums]) -> TunedThreshold | None:
-        """Return the best threshold of a view from the sums in `sweeps`, or None if predictions have no scores."""
-        if not any(threshold_key(view) in block.scored_keys for block in sweeps):
+    def _find_best_threshold(
+        self, view: ViewName, sweep: Sweep, block_sums: Sequence[SweepSums]
+    ) -> TunedThreshold | None:
+        """Return the best threshold of a view, by the criterion of `sweep`, such as micro F1; None without scores.
+
+        `block_sums`: counts at every threshold, one item per block (some documents of the data).
+        """
+        if not any(threshold_key(view) in block.scored_keys for block in block_sums):
             return None
         plan = self.plan_view(view)
         return select_best_threshold(
-            self._compute_curve(plan, sweeps), str(view), sweep, is_typed=plan.relation.is_typed
+            self._compute_curve(plan, block_sums), str(view), sweep, is_typed=plan.relation.is_typed
         )
 
     def compute_curve(self, view: ViewName, grid: int | None = None) -> Curve:
         """Return the scores of a view at every threshold; with `grid`, only multiples of `1 / grid` are exact."""
         return self._compute_curve(self.plan_view(view), self.source.count_sweeps([view], grid))
 
-    def _compute_curve(self, plan: Plan, sweeps: Sequence[SweepSums]) -> Curve:
-        """Return the threshold curve of a plan from the sums in `sweeps`."""
-        steps, has_gold = merge_sweeps(sweeps, threshold_key(plan.view))
+    def _compute_curve(self, plan: Plan, block_sums: Sequence[SweepSums]) -> Curve:
+        """Return the threshold curve of the view that `plan` judges.
+
+        `block_sums`: counts at every threshold, one item per block (some documents of the data).
+        """
+        steps, has_gold = merge_sweeps(block_sums, threshold_key(plan.view))
         return build_curve(
             steps, plan.view_options.create_view(Statistics(steps.base), macro_mask=self._macro_mask(has_gold))
         )
@@ -487,7 +497,13 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         return groups
 
     def _group_scores(self, name: str, facet: Facet) -> dict[str, dict[str, GroupScores]]:
-        """Return the scores by one facet, by view and value; views that cannot be divided into documents are absent."""
+        """Return the scores by the facet `facet`, called `name`, as a mapping from view and value.
+
+        Views that cannot be scored by the facet are absent: with `groups=filtered`, views that are means of other
+        views, such as BLANC; otherwise also views whose clusters span documents; for error categories, also views that
+        do not compare links. Raise `UsageError` if no document has a value, or no view compares links for error
+        categories.
+        """
         interval_options = self.interval_options
         dispersion_measures = [
             m for m in self.request.all_measures if get_measure(m).is_dispersion and m.group and m.group[0] == name
@@ -513,7 +529,8 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
                 if view in self.plans.stages or view in self.plans.missing_stages
             }
         if needs_rematching(self.inputs, name):
-            base_views = [base for base in self.request.views if str(base) not in self.source.excluded.views]
+            excluded = {*self.source.excluded.views, *self.plans.components}
+            base_views = [base for base in self.request.views if str(base) not in excluded]
             parts = {base: make_value_views(self.inputs, name, base) for base in base_views}
             return {
                 str(base): group_by_part(
@@ -729,9 +746,10 @@ def _mean_of_components(scores: Mapping[str, Score]) -> Score:
     return Score(sum(values) / len(values), len(values))
 
 
+@check_keywords
 def evaluate(
-    corpus: Corpus | PartitionedData,
-    run: Run | PartitionedData,
+    gold: GoldInput | PartitionedData,
+    predictions: PredictionsInput | PartitionedData,
     *,
     profile: str = "karat",
     settings: Mapping[str, object] | None = None,
@@ -739,46 +757,53 @@ def evaluate(
     extra_measures: Sequence[str] | str = (),
     by: Sequence[str] | str = (),
     kb: KB | str | os.PathLike[str] | None = None,
-    resamples: int = 0,
-    interval: IntervalMethod = "percentile",
-    confidence: float = 0.95,
-    ci_unit: CIUnit = "documents",
-    jackknife_groups: int = 0,
+    confidence: float | None = None,
+    resamples: int | None = None,
+    interval: IntervalMethod | None = None,
+    ci_unit: CIUnit | None = None,
+    jackknife_groups: int | None = None,
     allow_unknown: bool = False,
     progress: Progress | None = None,
     block_size: int = BLOCK,
     engine: str | None = None,
-    **setting: object,
 ) -> Result:
-    """Score a run against a corpus under a scoring profile.
+    """Score predictions against a gold standard under a scoring profile, and return a `Result`.
 
-    `settings` override single settings of the profile; they may also be passed as keywords, as in
-    `assignment="greedy"`. `measures` replaces the profile's measures, and `extra_measures` adds some that tables do not
-    show. `by` names facets to group by, such as `types`, `nil`, `doc` or a dimension of `categories`. `kb` is a
-    knowledge base, or the path of one, that resolves the ids of both sides. `allow_unknown` skips predictions for
-    documents that the corpus does not have.
+    `gold` and `predictions` are each a path, a name from the catalogue, plain dictionaries, or an object.
+    `settings` override single settings of the profile, as in `{"assignment": "greedy"}`. `measures` replaces the
+    profile's measures, and `extra_measures` adds some that tables do not show. `by` names facets to group by, such as
+    `types`, `nil`, `doc` or a dimension of `categories`. `kb` is a knowledge base, or the path or name of one, that
+    resolves the ids of both sides. `allow_unknown` skips predictions for documents that the gold standard does not
+    have.
 
-    With `resamples`, the measures get intervals at the level `confidence` from this number of bootstrap samples.
-    `interval` is the method (`percentile`, `bca`, `wilson`) and `ci_unit` the resampling unit (`documents`, `cases`).
-    With `jackknife_groups`, measures that do not add up over documents get an interval too: they are recomputed
-    once without each group of documents.
+    Any of the following five asks for intervals. `confidence` is their level (default 0.95) and `resamples` the number
+    of bootstrap samples (default 1000; 0 computes no intervals). `interval` is the method (`percentile`, `bca`,
+    `wilson`) and `ci_unit` the resampling unit (`documents`, `cases`). With `jackknife_groups`, measures that do not
+    add up over documents get an interval too: they are recomputed once without each group of documents.
 
     `progress` is called with the number of documents done. `block_size` is the number of documents judged together.
-    With an `engine` (`local`, `duckdb`, `spark`), the engine divides the documents. Corpus and run may then be results
-    of `load_partitioned`, which need not fit into memory.
+    With an `engine` (`local`, `duckdb`, `spark`), the engine divides the documents. Gold standard and predictions may
+    then be results of `load_partitioned`, which need not fit into memory.
     """
     if block_size < 1:
         raise UsageError(f"block_size is {block_size}. Pass a positive number of documents.")
     request = Request.from_options(
         profile=profile,
-        settings={**(settings or {}), **setting},
+        settings=settings,
         measures=measures,
         extra_measures=extra_measures,
         by=by,
         kb=kb,
-        interval_options=IntervalOptions(resamples, 0, interval, confidence, ci_unit, jackknife_groups),
+        interval_options=IntervalOptions.from_arguments(
+            confidence=confidence,
+            resamples=resamples,
+            method=interval,
+            ci_unit=ci_unit,
+            jackknife_groups=jackknife_groups,
+        ),
         allow_unknown=allow_unknown,
     )
+    corpus, run = load_engine_inputs(gold, predictions, engine)
     return create_evaluation(request, corpus, run, engine=engine, block_size=block_size, progress=progress).result
 
 

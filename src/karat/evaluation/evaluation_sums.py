@@ -264,6 +264,7 @@ class CrossDocumentCollector:
             del self.collected[name]
 
     def _merge_view_data(self, parts: Sequence[CrossDocumentData]) -> CrossDocumentData:
+        """Merge the clusters of several blocks (groups of documents) into one, without the documents."""
         return merge_blocks([(part, np.zeros(0, np.int64)) for part in parts])
 
     def finish(self, blocks: Sequence[BlockSums]) -> list[BlockSums]:

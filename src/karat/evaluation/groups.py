@@ -16,7 +16,7 @@ from karat.evaluation.cases.grouped_sums import GroupedSums
 from karat.evaluation.measures import default_short_names, parse_short_measure
 from karat.evaluation.score_intervals import IntervalOptions, to_bounds, view_intervals
 from karat.evaluation.view import View, mean_score, total_score
-from karat.model.errors import UnknownNameError
+from karat.model.errors import UnknownNameError, UsageError
 from karat.model.measure_name import MeasureName
 from karat.model.results.result import GroupScores, Score, WeightSums, to_score_fields, to_weight_sums
 from karat.model.spec.facet import Facet
@@ -246,15 +246,18 @@ def _score_category(counts: CategoryCounts, view: View | None, interval_options:
 def check_groups(
     measures: Sequence[MeasureName], groups: Groups, facets: Mapping[str, Facet], views: Mapping[str, View]
 ) -> None:
-    """Raise `UnknownNameError` if a measure names a group or a measure of a group that does not exist.
+    """Raise `UnknownNameError` if a measure of `measures` names a group, or a score of a group, that does not exist.
 
-    Groups of allowed values that do not occur are added to `groups`, scored as empty.
+    Raise `UsageError` if the view of a measure has no scores by its facet. Groups of allowed values that do not occur
+    are added to `groups`, scored as empty. `facets` and `views` are by name.
     """
     for name in measures:
         if name.group is None:
             continue
         facet, value = name.group
-        values = groups[facet].get(str(name.view), {})
+        if str(name.view) not in groups[facet]:
+            raise UsageError(f"{name.view} has no scores by {facet}. Request another view, such as strong.")
+        values = groups[facet][str(name.view)]
         if value in facets[facet].allowed_values and str(name.view) in views:
             empty_view = views[str(name.view)].select_cases(np.zeros((1, 4)))
             scores = empty_view.scores(default_short_names(detection=False))

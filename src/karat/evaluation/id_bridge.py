@@ -102,7 +102,10 @@ def bridge_ids(
 
 
 def needs_bridge(request: Request, corpus: Corpus, run: Run) -> bool:
-    """Return whether most predicted ids are of a kind that the corpus does not have, and a bridge is allowed."""
+    """Return whether a knowledge base should map the ids of corpus and run onto each other (an id bridge).
+
+    That is so if most predicted ids are of a kind that the corpus does not have, and the request allows a bridge.
+    """
     return _allows_bridge(request) and _has_foreign_ids(corpus, run)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from functools import cache
 
 from msgspec.structs import replace
 
-from karat.model.errors import KaratError, UnknownNameError, UsageError
+from karat.model.errors import KaratError, UnknownNameError, UsageError, format_suggestions, suggest_names
 from karat.model.measure_name import MeasureName, ViewName, parse_measure
 from karat.model.registry import get_plugin, has_plugin, list_plugins
 from karat.model.spec.key import PRESETS, SETS, Key, parse_key
@@ -143,10 +142,7 @@ def expand_measure(name: str) -> list[str]:
     if name in PRESETS or parse_key(name) is not None:
         return [f"{name}:micro.{short}" for short in ("p", "r", "f1")]
     if ":" not in name:
-        suggestions = _suggest_measures(name)
-        hint = (
-            f"Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else "An example is strong:micro.f1."
-        )
+        hint = format_suggestions(_suggest_measures(name)) or "An example is strong:micro.f1."
         raise KaratError(f"{name!r} is not a measure name of the form RELATION:AGGREGATE.MEASURE. {hint}")
     return [name]
 
@@ -161,7 +157,7 @@ def _suggest_measures(text: str) -> list[str]:
     shorts = [short for short in list_short_names() if short in (word, f"{aggregate or 'micro'}.{word}")]
     if shorts:
         return [f"{relation}:{shorts[0]}" for relation in ("strong", "mention")]
-    return get_close_matches(text.lower(), [*PRESETS, *SETS], n=1)
+    return suggest_names(text, [*PRESETS, *SETS])
 
 
 def resolve_measure(text: str, task: str) -> MeasureName:
@@ -202,9 +198,9 @@ def find_key(relation: str) -> Key | None:
 
 
 def find_data_needs(measures: Sequence[MeasureName], task: str) -> tuple[bool, bool]:
-    """Return whether any view of `measures` compares types, and whether any compares clusters.
+    """Return two flags: whether any view of `measures` compares types, and whether any compares clusters.
 
-    `task` is the task of views that name none.
+    `task`: the task of views that name none.
     """
     types = clusters = False
     for view in {part for name in measures for part in component_views(name.view, task) or (name.view,)}:

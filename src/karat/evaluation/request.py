@@ -246,7 +246,7 @@ class Request:
 
     @property
     def component_views(self) -> tuple[ViewName, ...]:
-        """The views that are counted: the requested ones, or their components."""
+        """The views that are counted: the requested ones; a mean of views (such as BLANC) is replaced by its parts."""
         task = self.conventions.task_name
         return tuple(dict.fromkeys(part for view in self.views for part in component_views(view, task) or (view,)))
 

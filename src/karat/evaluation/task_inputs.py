@@ -117,9 +117,10 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
         }
 
     def pairing(self, source: TaskSource | None = None) -> Pairing:
-        """Return corpus and run with aligned documents and items of one kind, by default the task's; cached.
+        """Return corpus and run with aligned documents and common entity codes; cached.
 
-        Kinds are mentions, entities and triples.
+        `source`: what is compared, that is mentions, entities of whole documents, or triples; None for that of the
+        request's task. The parts of triples are compared as written.
         """
         source = source or self.request.conventions.task.source
         if source not in self._pairings:
@@ -165,7 +166,10 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
         return self.get_facts(self.request.conventions.task.source)
 
     def get_facts(self, source: TaskSource) -> Facts:
-        """Return facts about the gold items and the predictions of one kind; cached."""
+        """Return facts about the gold items and the predictions; cached.
+
+        `source`: what the items are, that is mentions, entities of whole documents, or triples.
+        """
         if source not in self._facts:
             gold = self.gold_facts if source == self.request.conventions.task.source else None
             pairing, request = self.pairing(source), self.request

@@ -148,7 +148,7 @@ class _FilteredRun(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def partitions(self) -> tuple[_FilteredPartition, ...]:
-        """The partitions without the removed responses."""
+        """The partitions with only the responses that `mask` selects."""
         partitions, low, first_row = [], 0, 0
         for partition in self.source.partitions:
             high = low + sum(table.num_rows for table in partition.tables(_ROWS_PER_TABLE, ["id"]))

@@ -373,9 +373,11 @@ def _distinct_changes(change: Floats) -> tuple[Floats, Longs]:
 def _rescore_copies(
     plan: Plan, gold: GoldItems, predictions: PredictedItems, documents: Longs, grid: int | None
 ) -> Steps:
-    """Rescore `documents` at each of their scores, as one copy of the document per score, and return the steps.
+    """Judge `documents` once for each score that their predictions have, and return how their counts change.
 
-    With `grid`, scores are rounded down to multiples of `1 / grid`.
+    For each score, a copy of the document has only the predictions with at least this score, or without any. With
+    `grid`, scores are rounded down to multiples of `1 / grid`, so there are fewer copies. `plan`: how the view is
+    judged.
     """
     gold_documents, prediction_documents = gold.items.document, predictions.items.document  # both are sorted
     gold_rows, prediction_rows, levels, owners = [], [], [], []

@@ -15,13 +15,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from karat.evaluation.measures import parse_short_measure
-from karat.model.errors import InputError, KaratError
-from karat.model.measure_name import MeasureName
+from karat.model.errors import InputError, KaratError, UnknownNameError
+from karat.model.measure_name import MeasureName, ViewName
 from karat.model.results.ranking import Ranking
-from karat.model.results.result import Score
+from karat.model.results.result import Result, Score
 from karat.model.results.statistics import Statistics, exact_sum, ratio
 from karat.model.spec.measure import Measure, Moments
-from karat.model.spec.settings.empty import Empty, EmptyRule
+from karat.model.spec.settings.empty import EMPTY, Empty, EmptyRule
 from karat.model.tables.columns import Bools, Floats, Longs
 from karat.stats.samples.additive import AdditiveScore, make_mean_score
 from karat.stats.samples.bootstrap import DistinctRows, count_distinct_rows
@@ -124,13 +124,16 @@ class View(msgspec.Struct, frozen=True, dict=True):
         return replace(self.options, empty_rule=document_rule).create_view(self.statistics)
 
     def score(self, short: str) -> Score:
-        """Return the score of a measure such as `macro.p`, or an undefined score with the reason; cached."""
+        """Return the score of a measure, or an undefined score with the reason; cached.
+
+        `short`: short name of the measure, such as `macro.p`.
+        """
         if short not in self.score_cache:
             self.score_cache[short] = self._compute_score(*parse_short_measure(short))
         return self.score_cache[short]
 
     def scores(self, shorts: Iterable[str]) -> dict[str, Score]:
-        """Return the scores of several measures by short name."""
+        """Return the scores of several measures, by their short names `shorts`, such as `macro.p`."""
         return {short: self.score(short) for short in shorts}
 
     def _compute_score(self, name: MeasureName, measure: Measure) -> Score:
@@ -152,7 +155,11 @@ class View(msgspec.Struct, frozen=True, dict=True):
         return mean_score(self.document_values(name.short_name), f"in every document {measure.undefined_case}")
 
     def document_values(self, short: str) -> Floats:
-        """Return the values that a macro measure averages, one per document; NaN if undefined."""
+        """Return the values that a macro measure averages, one per document; NaN if undefined.
+
+        `short`: short name of the measure, such as `macro.f1`. Raise `KaratError` if it needs ranked entities and there
+        are none.
+        """
         name, measure = parse_short_measure(short)
         if measure.from_ranking is not None:
             if self.get_ranking is None:
@@ -164,7 +171,11 @@ class View(msgspec.Struct, frozen=True, dict=True):
         return values if self.macro_mask is None else np.where(self.macro_mask, values, np.nan)
 
     def total_values(self, short: str) -> Floats:
-        """Return a micro measure of each row of the statistics, treated as a total; NaN if undefined."""
+        """Return the value of a micro measure for each row of `statistics`, as if the row were the sums of a corpus.
+
+        `short`: short name of the measure, such as `micro.f1`. Rows without any weight get the value of the empty rule
+        for totals; NaN if the rule excludes them or the measure is undefined.
+        """
         _, measure = parse_short_measure(short)
         assert measure.from_statistics is not None, "only measures of statistics have a value for each total"
         values = measure.from_statistics(self.statistics, self._empty_rules.totals)
@@ -185,7 +196,10 @@ class View(msgspec.Struct, frozen=True, dict=True):
         return Score(None, 0, reason) if value is None else Score(value, len(scores))
 
     def to_additive(self, short: str) -> AdditiveScore | None:
-        """Return a measure as a function of sums over documents, for resampling; None if it is not such a function."""
+        """Return a measure as a function of sums over documents, for resampling; None if it is no such function.
+
+        `short`: short name of the measure, such as `micro.f1`.
+        """
         name, measure = parse_short_measure(short)
         if self.undefined_reason is not None:
             return None
@@ -202,7 +216,10 @@ class View(msgspec.Struct, frozen=True, dict=True):
         return self._make_additive(lambda sums: ratio(sums[:, 0], sums[:, 1]), self._mean_summands(short))
 
     def to_case_additive(self, short: str) -> AdditiveScore | None:
-        """Return a measure as a function of sums over cases, for resampling; None if it is not such a function."""
+        """Return a measure as a function of sums over cases, for resampling; None if it is no such function.
+
+        `short`: short name of the measure, such as `micro.f1`.
+        """
         name, measure = parse_short_measure(short)
         if self.is_indivisible or self.is_absent or name.aggregate == "macro":
             return None
@@ -215,7 +232,10 @@ class View(msgspec.Struct, frozen=True, dict=True):
         return AdditiveScore(rows, lambda sums: ratio(sums[:, 0], sums[:, 1]))
 
     def get_share(self, short: str) -> tuple[float, float] | None:
-        """Return numerator and denominator of a measure such as precision; None if it is not a share of whole cases."""
+        """Return numerator and denominator of a measure such as precision; None if it is not a share of whole cases.
+
+        `short`: short name of the measure, such as `micro.p`.
+        """
         name, measure = parse_short_measure(short)
         share = measure.share_counts
         if share is None or name.aggregate == "macro" or self.is_indivisible or self.is_absent:
@@ -227,7 +247,11 @@ class View(msgspec.Struct, frozen=True, dict=True):
         return (n_part, n_whole) if n_part.is_integer() and n_whole.is_integer() and n_part <= n_whole else None
 
     def recompute(self, short: str, mask: Bools) -> float:
-        """Compute a measure that does not add up over documents for the documents in `mask`; NaN if undefined."""
+        """Compute a measure on the documents of `mask`; NaN if undefined.
+
+        For measures that are no sums over documents, such as calibration error. `short`: short name of the measure.
+        `mask` has one value per document.
+        """
         _, measure = parse_short_measure(short)
         if measure.from_scores is not None and self.get_scored is not None and self.get_scored_documents is not None:
             (scores, correct), document = self._scored_predictions
@@ -253,6 +277,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _distinct_rows(self) -> DistinctRows:
+        """The distinct rows of the documents' statistics, with the number of documents of each."""
         return count_distinct_rows(self._document_rows)
 
     def _make_additive(self, score: Callable[[Floats], Floats], summands: Callable[[Floats], Floats]) -> AdditiveScore:
@@ -351,6 +376,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _total(self) -> Statistics:
+        """The sums of the statistics over all documents."""
         return self.statistics.total()
 
     def detection(self) -> Statistics:
@@ -380,3 +406,20 @@ def mean_score(values: Floats, reason: str) -> Score:
     if not len(defined):
         return Score(None, 0, reason)
     return Score(exact_sum(defined) / len(defined), len(defined))
+
+
+def load_stored_view(result: Result, name: ViewName) -> View:
+    """Create the view `name` from the statistics in a result file; measures of ranks or prediction scores are missing.
+
+    Raise `UnknownNameError` if the result does not have the view.
+    """
+    view = str(name)
+    if view not in result.views:
+        raise UnknownNameError("view of this result", view, result.views)
+    empty_rule = result.signature["empty"]
+    if empty_rule not in EMPTY:
+        raise UnknownNameError("value of the setting empty", empty_rule, EMPTY)
+    options = ViewOptions(EMPTY[empty_rule], bool(name.filters), view in result.per_item_views)
+    return options.create_view(
+        result.views[view], detection_statistics=result.detection.get(view), macro_mask=result.macro_documents.get(view)
+    )

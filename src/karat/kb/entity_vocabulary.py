@@ -60,10 +60,11 @@ _normalise = NORMALISERS[Ids.NORMALISED].normalise
 
 
 def open_vocabulary(name: str, file: str | None) -> Vocabulary:
-    """Open the vocabulary that a manifest names: a snapshot, or a snapshot or file next to the predictions.
+    """Open the vocabulary that the manifest of the predictions calls `name`.
 
-    `file`: path of the predictions; None if they were not read from one file. Raise `InputError` if there is no such
-    vocabulary or it has no ids.
+    `name` is looked up as an installed snapshot first, then as a snapshot or a file of ids next to the predictions.
+    `file`: path of the predictions; None if they were not read from one file, and then only installed snapshots count.
+    Raise `InputError` if there is no such vocabulary, or if the file has no ids.
     """
     folder = find_snapshot_folder(name)
     if name == STARTER or folder is not None:
@@ -85,6 +86,7 @@ def open_vocabulary(name: str, file: str | None) -> Vocabulary:
 
 
 def _make_snapshot_vocabulary(snapshot: Snapshot) -> Vocabulary:
+    """Return the vocabulary of all entities of a snapshot."""
     return Vocabulary(snapshot.name, snapshot.digest, snapshot=snapshot)
 
 

@@ -21,6 +21,9 @@ ROLES: Mapping[str, frozenset[str]] = {
 }
 """Classes of the roles that some facts need: Wikidata ids, and names in lower case as ontologies and tag sets use."""
 
+LITERAL_ROLES = ("place", "person", "people", "character")
+"""Roles of entities that no metonym means: a metonym names a place, but means an entity without these roles."""
+
 _NAMESPACE = re.compile(r".*[/#:]")
 
 
@@ -36,6 +39,7 @@ def find_roles(cls: str) -> frozenset[str]:
 
 
 def _format_pair_location(row: int) -> str:
+    """Return the location of a row of pairs for messages, such as `pairs[3]`."""
     return f"pairs[{row}]"
 
 
@@ -86,10 +90,12 @@ class Hierarchy:
 
     @cached_property
     def _ancestor_cache(self) -> dict[str, Mapping[str, int]]:
+        """Superclasses of each class that was looked up, with their distances."""
         return {}
 
     @cached_property
     def _descendant_cache(self) -> dict[str, frozenset[str]]:
+        """Subclasses of each class that was looked up."""
         return {}
 
 

@@ -177,9 +177,11 @@ class InMemoryKB:
         return list(map(self._popular.get, surfaces))
 
     def may_be_popular(self, ids: Sequence[str]) -> list[bool]:
-        """Return whether each id looks like some popular entity's id, so that the two can be compared.
+        """Return whether each id could be in the table of popular entities, because some id there is written alike.
 
-        Two ids look alike if they have the same pattern (see `karat.kb.ids.id_patterns`).
+        Two ids are written alike if they have the same pattern, such as Q and a number (see
+        `karat.kb.ids.id_patterns`). An id of another pattern than all popular entities cannot be compared with them, so
+        its popularity is unknown.
         """
         patterns = [id_pattern(id) for id in ids]
         missing, popular = set(patterns) - self._foreign_patterns, chain.from_iterable(self._popular.values())
@@ -236,7 +238,7 @@ class InMemoryKB:
 
 
 def _check_rows(rows: Iterable[_Row], where: RowLocator) -> list[_Row]:
-    """Return the rows as a list; raise `InputError` if a cell is empty or blank."""
+    """Return the rows as a list; raise `InputError` at the location `where(row)` if a cell is empty or blank."""
     checked = list(rows)
     for row, ids in enumerate(checked):
         if not all(map(str.strip, ids)):
@@ -245,7 +247,7 @@ def _check_rows(rows: Iterable[_Row], where: RowLocator) -> list[_Row]:
 
 
 def _check_ids(ids: Iterable[str], where: RowLocator) -> list[str]:
-    """Return the ids as a list; raise `InputError` if one is empty or blank."""
+    """Return the ids as a list; raise `InputError` at the location `where(row)` if one is empty or blank."""
     checked = list(ids)
     if not all(map(str.strip, checked)):
         raise _empty_id_error(where(next(row for row, id in enumerate(checked) if not id.strip())))
@@ -331,10 +333,10 @@ def _merge_equivalent_ids(redirect_ends: Mapping[str, str], same_as: Iterable[tu
 
 
 def _collect_names(names: Mapping[str, str], canonical: Mapping[str, str], where: RowLocator) -> dict[str, str]:
-    """Return the name of each entity that has a non-empty one, by canonical id; raise `InputError` on an empty id.
+    """Return the name of each entity by canonical id: that of its canonical id, or else of its smallest id with a name.
 
-    The name of the canonical id takes precedence, then the name of the smallest id. `canonical`: canonical id by other
-    id.
+    `names`: name by id. `canonical`: canonical id by other id. `where`: function from row number to the location in
+    messages. Entities without a name are absent. Raise `InputError` if an id is empty.
     """
     _check_ids(names, where)
     entity_names = {id: name for id, name in names.items() if name and id not in canonical}
@@ -347,7 +349,11 @@ def _collect_names(names: Mapping[str, str], canonical: Mapping[str, str], where
 def _collect_aliases(
     aliases: Iterable[tuple[str, str]], canonical: Mapping[str, str], where: RowLocator
 ) -> dict[str, frozenset[str]]:
-    """Return the aliases of all ids of each entity, by canonical id; raise `InputError` on an empty id or alias."""
+    """Return the aliases of each entity by canonical id: the aliases of all its ids together.
+
+    `aliases`: pairs (id, alias). `canonical`: canonical id by other id. `where`: function from row number to the
+    location in messages. Raise `InputError` if an id or alias is empty.
+    """
     entity_aliases: dict[str, set[str]] = {}
     for row, (id, alias) in enumerate(aliases):
         if not id.strip():
@@ -363,7 +369,11 @@ def _collect_aliases(
 def _collect_types(
     types: Mapping[str, Iterable[str]], canonical: Mapping[str, str], where: RowLocator
 ) -> dict[str, frozenset[str]]:
-    """Return the types of all ids of each entity, by canonical id; raise `InputError` on an empty id or type."""
+    """Return the types of each entity by canonical id: the types of all its ids together.
+
+    `types`: types by id. `canonical`: canonical id by other id. `where`: function from row number to the location in
+    messages. Raise `InputError` if an id or type is empty.
+    """
     _check_ids(types, where)
     entity_types: dict[str, frozenset[str]] = {}
     for row, (id, type_ids) in enumerate(types.items()):
@@ -378,9 +388,10 @@ def _collect_types(
 def _collect_popular(
     popular: Mapping[str, Iterable[str]], canonical: Mapping[str, str], where: RowLocator
 ) -> dict[str, frozenset[str]]:
-    """Return the canonical ids of the popular entities of each surface; raise `InputError` on an empty surface or id.
+    """Return the canonical ids of the most frequent entities of each surface.
 
-    Raise it also if a surface has no entity.
+    `popular`: ids by surface. `canonical`: canonical id by other id. `where`: function from row number to the location
+    in messages. Raise `InputError` if a surface has no entity, or if a surface or id is empty.
     """
     _check_surfaces(popular, where)
     entities: dict[str, frozenset[str]] = {}
@@ -392,7 +403,7 @@ def _collect_popular(
 
 
 def _check_surfaces(surfaces: Iterable[str], where: RowLocator) -> frozenset[str]:
-    """Return the distinct surfaces; raise `InputError` if one is empty."""
+    """Return the distinct surfaces; raise `InputError` at the location `where(row)` if one is empty."""
     checked = list(surfaces)
     if "" in checked:
         raise InputError(

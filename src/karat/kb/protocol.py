@@ -52,7 +52,7 @@ class KB(Protocol):
         """
 
     def id_statuses(self, ids: Sequence[str]) -> list[IdStatus]:
-        """Return the status of each id: canonical, mapped, redirected, disambiguation page, ambiguous or unknown."""
+        """Return the status of each id, in order, as the members of `IdStatus` define it."""
 
     def contains(self, ids: Sequence[str]) -> list[bool] | None:
         """Return whether each id leads to an entity; None (no list) if the knowledge base cannot list its entities."""
@@ -79,8 +79,8 @@ class KB(Protocol):
     def may_be_popular(self, ids: Sequence[str]) -> list[bool]:
         """Return whether each canonical id could occur in a result of `popular_entities`.
 
-        False if the id is written in another way than the ids of popular entities, because then the two cannot be
-        compared.
+        False if no popular entity has an id that is written alike. Such an id cannot be compared with popular entities,
+        so its popularity is unknown.
         """
 
     def are_demonyms(self, surfaces: Sequence[str]) -> list[bool | None]:

@@ -122,4 +122,5 @@ class InLinks:
 
 
 def _is_arrow(values: object) -> bool:
+    """Return whether the values are an Arrow array."""
     return isinstance(values, pa.Array | pa.ChunkedArray)

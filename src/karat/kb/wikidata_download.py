@@ -22,7 +22,7 @@ from karat.kb.snapshot.writer import SnapshotWriter, open_snapshot_writer
 from karat.kb.type_rules import CUT_SUPERCLASSES
 from karat.model.errors import InputError, UsageError
 from karat.model.tables.arrow import Arrow
-from karat.storage.api_client import request_api
+from karat.storage.http_client import request_api
 from karat.storage.journal import Journal
 
 WIKIDATA_API: Final = "https://www.wikidata.org/w/api.php"
@@ -136,6 +136,7 @@ def download_snapshot(
 
 
 def _make_manifest(folder: Path, date: str, reader: ItemReader) -> SnapshotManifest:
+    """Return the manifest of the snapshot in `folder`, which was requested from Wikidata on `date`."""
     return SnapshotManifest(
         karat=LAYOUT,
         name=folder.name,

@@ -7,13 +7,14 @@ KaratError                  the base class of all others
 ├── ResponseError           a system failed on one document; states whether a retry may help
 ├── UnknownNameError        no plugin, setting, measure or document of that name; suggests similar names
 └── UsageError              a request that makes no sense for the inputs
+    └── UnknownKeywordError a keyword that a public function does not have; also a `TypeError`
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from karat.model.output.control_chars import escape_controls
@@ -40,6 +41,22 @@ def describe_os_error(problem: OSError, path: str | None = None) -> str:
     if file_name is None or isinstance(file_name, int):  # a number is an open file
         return message
     return f"{os.fsdecode(file_name)}: {message}"
+
+
+def suggest_names(name: str, known_names: Iterable[str]) -> list[str]:
+    """Return up to three of `known_names` that a user may mean by `name`, in any case; empty if none is similar.
+
+    They are the two names with the most similar spelling, or else the shortest names that contain `name`.
+    """
+    originals = {known_name.lower(): known_name for known_name in known_names}
+    matches = get_close_matches(name[:_MAX_NAME].lower(), originals, n=2, cutoff=0.5)
+    containing = [known_name for known_name in originals.values() if name and name.lower() in known_name.lower()]
+    return [originals[match] for match in matches] or sorted(containing, key=len)[:3]
+
+
+def format_suggestions(names: Sequence[str]) -> str:
+    """Return the question whether the user means one of `names`; an empty string without names."""
+    return f"Did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
 class KaratError(Exception):
@@ -86,11 +103,7 @@ class UnknownNameError(KaratError):
         self.kind = kind
         self.name = name
         self.known_names = tuple(sorted(known_names))
-        originals = {known_name.lower(): known_name for known_name in self.known_names}
-        matches = get_close_matches(name[:_MAX_NAME].lower(), originals, n=2, cutoff=0.5)
-        containing = [known_name for known_name in self.known_names if name and name.lower() in known_name.lower()]
-        suggestions = [originals[match] for match in matches] or sorted(containing, key=len)[:3]
-        hint = f" Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
+        hint = f" {format_suggestions(suggest_names(name, self.known_names))}".rstrip()
         listed = ", ".join(self.known_names[:_MAX_LISTED]) or "none"
         more = f" and {len(self.known_names) - _MAX_LISTED} more" if len(self.known_names) > _MAX_LISTED else ""
         super().__init__(f"unknown {kind} {shorten(repr(name), _MAX_NAME)}.{hint} Known: {listed}{more}.")
@@ -98,6 +111,10 @@ class UnknownNameError(KaratError):
 
 class UsageError(KaratError):
     """A request that makes no sense for the inputs; the message says what to do instead."""
+
+
+class UnknownKeywordError(UsageError, TypeError):
+    """A keyword that a function does not have; the message suggests what to write instead."""
 
 
 _LAYOUT_PATTERN = re.compile(r"(.+)/(\d{1,9})")

@@ -56,7 +56,10 @@ def _make_form(name: str, title: str, count_title: str, fel: str, nifify: str) -
 
 
 def _make_pos(name: str, title: str, fel: str, *nifify: str) -> Node:
-    """Return a leaf of the dimension `pos`, the part of speech."""
+    """Return a leaf of the dimension `pos`, the part of speech.
+
+    `fel` and `nifify`: its names in the dialects FEL and NIFify.
+    """
     return Node(f"pos:{name}", title, title, (f"PoS-{name}",), (fel,), nifify)
 
 
@@ -166,11 +169,6 @@ def spell_category(category: str, dialect: Dialect = "fel") -> str:
     node = _get_node(category)
     spellings: tuple[str, ...] = getattr(node, dialect) or node.fel
     return spellings[0]
-
-
-def category_iri(category: str) -> str:
-    """Return the IRI of a category, such as `form:Alias`, in the published vocabulary."""
-    return FEL + spell_category(category)
 
 
 def find_category(local: str) -> str | None:

@@ -1,8 +1,9 @@
 """Plugins by name: the file name is the plugin name that users type, with `-` for `_`.
 
-Listing plugins imports nothing. Getting a plugin imports its file and returns its constant. Other packages add
-plugins through entry points in the group `karat.<group>`, which may not reuse a built-in name. Users may also pass
-the path of a Python file instead of a name.
+Listing plugins imports no plugin file. Getting a plugin imports its file and returns its constant. The package of a
+group may also have a `TABLE` by name of variants, which differ only in their values: the plugin itself, or the name of
+the file in whose own `TABLE` it is. Other packages add plugins through entry points in the group `karat.<group>`, which
+may not reuse a built-in name. Users may also pass the path of a Python file instead of a name.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ _BOUND_SIGN = ">="
 _CREDIT_SIGN = "+"
 
 
-_PACKAGES = {"formats": "formats.plugins", "suites": "protocols.suites", "systems": "systems.plugins"}
+_PACKAGES = {
+    "formats": "formats.plugins",
+    "resources": "web.archive.resources",
+    "suites": "protocols.suites",
+    "systems": "systems.plugins",
+}
 """The packages of plugin groups that are not in `karat.plugins`."""
 
 
@@ -37,15 +43,20 @@ def _package_name(group: str) -> str:
 
 @cache
 def _built_in_names(group: str) -> frozenset[str]:
-    """Return the names of the plugins in `group` that are part of Karat, from file names; imports no plugin."""
+    """Return the names of the plugins in `group` that are part of Karat, from file names and the table of the group."""
     package = import_module(_package_name(group))
-    return frozenset(m.name.replace("_", "-") for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
+    files = (m.name.replace("_", "-") for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
+    return frozenset((*files, *getattr(package, "TABLE", ())))
 
 
 @cache
 def _import_plugin(group: str, name: str) -> object:
-    """Import and return the module of the built-in plugin `name`."""
-    return import_module(f"{_package_name(group)}.{name.replace('-', '_')}")
+    """Return the built-in plugin `name` from the table of its group, or import and return its module."""
+    package = _package_name(group)
+    plugin = getattr(import_module(package), "TABLE", {}).get(name)
+    if plugin is None:
+        return import_module(f"{package}.{name.replace('-', '_')}")
+    return import_module(f"{package}.{plugin}").TABLE[name] if isinstance(plugin, str) else plugin
 
 
 @cache

@@ -2,106 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from karat.model.output.json_files import encode_line
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
-    from karat.analysis.explanation.agreement import Agreement, AgreementScore, AnnotatorPairAgreement
-
-
-class AgreementRecord(JsonRecord, frozen=True):
-    """A coefficient, its interval over documents, its number of items and the reason if it is undefined."""
-
-    value: float | None
-    interval: tuple[float, float] | None
-    items: int
-    undefined: str | None
-
-
-class AnnotatorPairRecord(JsonRecord, frozen=True):
-    """Two annotators: micro F1 by relation and Cohen's kappa over several sets of spans and by category dimension.
-
-    `kappa`: over the spans that any annotator marked. `kappa_of_pair`: over those that at least one of the two marked.
-    `kappa_of_links`: over those that both marked.
-    """
-
-    annotator_a: str
-    annotator_b: str
-    documents: int
-    f1: Mapping[str, AgreementRecord]
-    kappa: AgreementRecord
-    kappa_of_pair: AgreementRecord
-    kappa_of_links: AgreementRecord
-    kappa_of_categories: Mapping[str, AgreementRecord]
-
-
-class CategoryAgreementRecord(JsonRecord, frozen=True):
-    """All annotators on one category dimension: share of items with the same category, Fleiss' kappa and alpha."""
-
-    same: AgreementRecord
-    fleiss: AgreementRecord
-    alpha: AgreementRecord
-
-
-class AgreementFile(JsonRecord, frozen=True):
-    """The output of `karat agreement --json`."""
-
-    layout: Literal["karat-agreement/2"]
-    annotators: tuple[str, ...]
-    documents: int
-    items: int
-    confidence: float
-    resamples: int
-    kb: str | None
-    excluded: Mapping[str, int]
-    pairs: tuple[AnnotatorPairRecord, ...]
-    fleiss: AgreementRecord
-    fleiss_of_links: AgreementRecord
-    alpha: AgreementRecord
-    alpha_of_links: AgreementRecord
-    categories: Mapping[str, CategoryAgreementRecord]
+    from karat.analysis.explanation.agreement import Agreement, AgreementScore
 
 
 def to_json(agreement: Agreement) -> bytes:
     """Encode an agreement as one line of JSON."""
-    return encode_line(
-        AgreementFile(
-            layout="karat-agreement/2",
-            annotators=agreement.annotators,
-            documents=agreement.documents,
-            items=agreement.items,
-            confidence=agreement.confidence,
-            resamples=agreement.resamples,
-            kb=agreement.kb,
-            excluded=agreement.excluded,
-            pairs=tuple(map(_build_pair_record, agreement.pairs)),
-            fleiss=_build_record(agreement.fleiss),
-            fleiss_of_links=_build_record(agreement.fleiss_of_links),
-            alpha=_build_record(agreement.alpha),
-            alpha_of_links=_build_record(agreement.alpha_of_links),
-            categories={
-                dimension: CategoryAgreementRecord(*map(_build_record, scores))
-                for dimension, scores in agreement.categories.items()
-            },
-        )
-    )
-
-
-def _build_pair_record(pair: AnnotatorPairAgreement) -> AnnotatorPairRecord:
-    """Return the JSON record of the agreement of two annotators."""
-    f1 = {relation: _build_record(score) for relation, score in pair.f1.items()}
-    kappas = _build_record(pair.kappa), _build_record(pair.kappa_of_pair), _build_record(pair.kappa_of_links)
-    by_dimension = {dimension: _build_record(score) for dimension, score in pair.kappa_of_categories.items()}
-    return AnnotatorPairRecord(pair.first, pair.second, pair.documents, f1, *kappas, by_dimension)
-
-
-def _build_record(score: AgreementScore) -> AgreementRecord:
-    """Return the JSON record of a coefficient."""
-    return AgreementRecord(score.value, score.interval, score.items, score.reason)
+    return encode_line(agreement)
 
 
 def render_page(agreement: Agreement, *, width: int | None = None) -> str:
@@ -113,13 +26,16 @@ def render_page(agreement: Agreement, *, width: int | None = None) -> str:
     head = f"{', '.join(format_count(number, word) for number, word in numbers)} marked by anyone"
     relations = list(agreement.pairs[0].f1)
     f1 = [
-        [f"{pair.first}, {pair.second}", *(_format_cell(pair.f1[relation], percent=True) for relation in relations)]
+        [
+            f"{pair.annotator_a}, {pair.annotator_b}",
+            *(_format_cell(pair.f1[relation], percent=True) for relation in relations),
+        ]
         for pair in agreement.pairs
     ]
     has_others = len(agreement.annotators) > 2  # with two annotators, spans of anyone are spans of either
     kappa = [
         [
-            f"{pair.first}, {pair.second}",
+            f"{pair.annotator_a}, {pair.annotator_b}",
             *_format_cells(pair.kappa),
             *(_format_cells(pair.kappa_of_pair) if has_others else ()),
             *_format_cells(pair.kappa_of_links),
@@ -157,7 +73,7 @@ def _render_categories(agreement: Agreement, width: int | None) -> list[str]:
     if not agreement.categories:
         return []
     kappa = [
-        [f"{pair.first}, {pair.second}", *map(_format_cell, pair.kappa_of_categories.values())]
+        [f"{pair.annotator_a}, {pair.annotator_b}", *map(_format_cell, pair.kappa_of_categories.values())]
         for pair in agreement.pairs
     ]
     rows = [
@@ -206,7 +122,7 @@ def _format_cell(score: AgreementScore, *, percent: bool = False) -> str:
 def _list_undefined(agreement: Agreement) -> list[str]:
     """Return one block with the reasons why coefficients are undefined; empty if all are defined."""
     scores = {
-        f"{name} of {pair.first} and {pair.second}": score
+        f"{name} of {pair.annotator_a} and {pair.annotator_b}": score
         for pair in agreement.pairs
         for name, score in {
             **{f"{relation} F1": score for relation, score in pair.f1.items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -13,10 +13,10 @@ from karat.analysis.comparison.cases import CaseFilter, MentionCase
 from karat.evaluation.cases.errors import categories
 from karat.matching.read.invented_mentions import is_invented
 from karat.model.output.control_chars import escape_controls, escape_json
+from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.results.result import WARNING, format_id_health
 from karat.model.results.verdict import Outcome
-from karat.render.files import JsonRecord, encode_line
-from karat.render.tables import draw_text
+from karat.render.tables import UNDEFINED, draw_text
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.cases import CaseList, NamedLink, SystemCase
@@ -27,16 +27,14 @@ WIDTH: Final = 80
 
 _INDENT: Final = "    "
 _GOLD: Final = "gold"
-_NONE: Final = "–"
 _MENTION: Final = 240  # characters of a mention that are shown
 _NAME: Final = 20  # columns for the name of a system, and at most for an id beside a name
 _SPACES: Final = re.compile(r"\s+")
 
 
-class CasesFile(JsonRecord, frozen=True):
+class CasesFile(JsonFile, frozen=True, tag="karat-cases/2"):
     """The output of `karat show --json`: the cases that match the filter."""
 
-    layout: Literal["karat-cases/2"]
     dataset: str
     view: str
     profile: str
@@ -53,18 +51,7 @@ class CasesFile(JsonRecord, frozen=True):
 def to_json(case_list: CaseList) -> bytes:
     """Encode the matching cases, the filter and the outcomes as one line of JSON."""
     return encode_line(
-        CasesFile(
-            layout="karat-cases/2",
-            dataset=case_list.dataset,
-            view=case_list.view,
-            profile=case_list.profile,
-            signature=str(case_list.signature),
-            systems=case_list.systems,
-            outcomes=case_list.outcomes,
-            filter=case_list.case_filter,
-            total=case_list.n_cases,
-            cases=case_list[:],
-        )
+        build_record(CasesFile, case_list, filter=case_list.case_filter, total=case_list.n_cases, cases=case_list[:])
     )
 
 
@@ -162,7 +149,7 @@ def _render_case(number: int, case: MentionCase, case_list: CaseList, width: int
             for text in filter(None, lines_below):
                 yield from _indent_lines(" " * (len(_INDENT) + name_width + 2 + outcome_width + 2), text, width)
         if not system_cases:
-            yield from _format_row(name, _NONE, "", widths)
+            yield from _format_row(name, UNDEFINED, "", widths)
 
 
 def _list_links(case: MentionCase) -> list[NamedLink]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 import pyarrow as pa
 
 from karat.analysis.comparison.compare import Ranks
-from karat.analysis.comparison.flips import Flips
+from karat.analysis.comparison.flips import DetectionStats, Flips
 from karat.analysis.comparison.linking_loss import LinkingLosses
 from karat.analysis.comparison.means import Mean, MeanPair
 from karat.analysis.comparison.options import ComparisonOptions
@@ -19,37 +19,22 @@ from karat.analysis.comparison.runtimes import Runtimes
 from karat.analysis.comparison.significance import DatasetScores
 from karat.analysis.comparison.similarity.pooled import PooledSimilarity
 from karat.model.output.control_chars import escape_json
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING, IdHealth, format_id_health
-from karat.render.files import JsonRecord, encode_line
 from karat.render.scores import emphasise_cells, find_best_indices
-from karat.render.tables import DrawTable, Layout, describe_convention, get_layout
+from karat.render.tables import UNDEFINED, DrawTable, Layout, describe_convention, format_percent, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.compare import Comparison
-    from karat.analysis.comparison.flips import DetectionStats
     from karat.analysis.comparison.samples import Estimate
     from karat.analysis.comparison.significance import SystemScore
     from karat.analysis.comparison.similarity import JointCoverage, PairSimilarity, Similarity
     from karat.model.results.result import Score
     from karat.model.tables.arrow import Arrow
 
-_NONE = "–"
 _ORACLE = " oracle"
 _MANY = 6  # names in a line
-
-
-class DetectionRecord(JsonRecord, frozen=True):
-    """A system's linking on the mentions that it detects and on those that all systems detect."""
-
-    mentions: int
-    detected: int
-    correct: int
-    common: int
-    common_correct: int
-    coverage: float | None
-    accuracy: float | None
-    common_accuracy: float | None
 
 
 class SimilarityRecord(JsonRecord, frozen=True):
@@ -92,10 +77,9 @@ class CoverageRecord(JsonRecord, frozen=True):
     oracle_recall: float | None
 
 
-class ComparisonFile(JsonRecord, frozen=True):
+class ComparisonFile(JsonFile, frozen=True, tag="karat-comparison/2"):
     """The output of `karat compare --json`. Scores are shares; an undefined value is null with a reason."""
 
-    layout: Literal["karat-comparison/2"]
     measure: str
     profile: str
     systems: tuple[str, ...]
@@ -105,7 +89,7 @@ class ComparisonFile(JsonRecord, frozen=True):
     means: Mapping[str, Mean]
     pairs: tuple[MeanPair, ...]
     ranks: Ranks | None
-    detection: Mapping[str, Mapping[str, DetectionRecord]]
+    detection: Mapping[str, Mapping[str, DetectionStats]]
     flips: tuple[Flips, ...]
     overfitting: tuple[OverfittingIndex, ...]
     runtimes: Runtimes
@@ -117,7 +101,7 @@ class ComparisonFile(JsonRecord, frozen=True):
     options: ComparisonOptions
     signature: str
     averaged_datasets: tuple[str, ...]
-    pooled_detection: Mapping[str, DetectionRecord]
+    pooled_detection: Mapping[str, DetectionStats]
     coverage: tuple[CoverageRecord, ...]
     similarity_pooled: tuple[PooledSimilarity, ...]
     oracle_thresholds: Mapping[str, Mapping[str, Mapping[str, float | None]]]
@@ -127,34 +111,14 @@ def to_json(comparison: Comparison) -> bytes:
     """Encode a comparison as one line of JSON."""
     similarities = {} if comparison.similarity is None else comparison.similarity.datasets
     return encode_line(
-        ComparisonFile(
-            layout="karat-comparison/2",
-            measure=comparison.measure,
-            profile=comparison.profile,
-            systems=comparison.systems,
-            titles=comparison.titles,
-            datasets=comparison.datasets,
-            excluded=comparison.excluded,
-            means=comparison.means,
-            pairs=comparison.pairs,
-            ranks=comparison.ranks,
-            detection={name: _build_detection_records(row) for name, row in comparison.detection.items()},
-            flips=comparison.flips,
-            overfitting=comparison.overfitting,
-            runtimes=comparison.runtimes,
+        build_record(
+            ComparisonFile,
+            comparison,
             similarity=tuple(
                 _build_similarity_record(pair, name)
                 for name, similarity in similarities.items()
                 for pair in similarity.pairs
             ),
-            sensitivity=comparison.sensitivity,
-            linking_loss=comparison.linking_loss,
-            id_health=comparison.id_health,
-            notes=comparison.notes,
-            options=comparison.options,
-            signature=str(comparison.signature),
-            averaged_datasets=comparison.averaged_datasets,
-            pooled_detection=_build_detection_records(comparison.pooled_detection),
             coverage=tuple(
                 _build_coverage_record(group, name)
                 for name, similarity in similarities.items()
@@ -176,18 +140,10 @@ def encode_flips(comparison: Comparison) -> Iterator[bytes]:
             yield escape_json(encode(flip)) + b"\n"
 
 
-def _build_detection_records(row: Mapping[str, DetectionStats]) -> dict[str, DetectionRecord]:
-    """Return the JSON record of the detection statistics of each system."""
-    return {
-        system: DetectionRecord(**{name: getattr(stats, name) for name in DetectionRecord.__struct_fields__})
-        for system, stats in row.items()
-    }
-
-
 def _build_similarity_record(pair: PairSimilarity, dataset: str) -> SimilarityRecord:
     """Return the JSON record of the similarity of two systems on a dataset."""
     scores = {"macro": pair.macro.value, "micro": pair.micro.value, "undefined": pair.micro.reason}
-    return SimilarityRecord(dataset=dataset, **(pair._asdict() | scores))
+    return build_record(SimilarityRecord, pair, dataset=dataset, **scores)
 
 
 def _build_coverage_record(group: JointCoverage, dataset: str) -> CoverageRecord:
@@ -195,8 +151,7 @@ def _build_coverage_record(group: JointCoverage, dataset: str) -> CoverageRecord
     missed_pairs = tuple(
         MissedPairRecord(system_a, system_b, count) for (system_a, system_b), count in group.missed_together.items()
     )
-    fields = group._asdict() | {"missed_together": missed_pairs, "oracle_recall": group.oracle_recall}
-    return CoverageRecord(dataset=dataset, **fields)
+    return build_record(CoverageRecord, group, dataset=dataset, missed_together=missed_pairs)
 
 
 def render_page(comparison: Comparison, layout: str | None, *, details: bool, width: int | None = None) -> str:
@@ -285,8 +240,8 @@ def _build_score_rows(comparison: Comparison) -> list[list[str]]:
             comparison.measure, [None if score is None else score.value for score in scores]
         )
         cells = emphasise_cells([_format_score(score) for score in scores], best_indices)
-        mentions = _NONE if dataset.mentions is None else f"{dataset.mentions:.0f}"
-        detectable = _NONE if dataset.detectable is None else f"{100 * dataset.detectable.median:.1f}"
+        mentions = UNDEFINED if dataset.mentions is None else f"{dataset.mentions:.0f}"
+        detectable = UNDEFINED if dataset.detectable is None else f"{100 * dataset.detectable.median:.1f}"
         rows.append([dataset.name, str(dataset.documents), mentions, detectable, *cells])
     n_averaged = len(comparison.averaged_datasets)
     if n_averaged > 1:
@@ -313,14 +268,14 @@ def _build_score_rows(comparison: Comparison) -> list[list[str]]:
 def _format_score(score: SystemScore | None) -> str:
     """Format a score in percent with half the width of its interval, rank and oracle mark; `–` if undefined."""
     if score is None or score.value is None:
-        return _NONE
+        return UNDEFINED
     rank = "" if score.rank is None else f" ({score.rank}{'*' * score.differs_from_all})"
     return f"{_format_half_width(score.value, score.low, score.high)}{rank}{_ORACLE * score.is_oracle}"
 
 
 def _format_estimate(estimate: Estimate) -> str:
     """Format a mean in percent with half the width of its interval; `–` if undefined."""
-    return _NONE if estimate.value is None else _format_half_width(estimate.value, estimate.low, estimate.high)
+    return UNDEFINED if estimate.value is None else _format_half_width(estimate.value, estimate.low, estimate.high)
 
 
 def _format_half_width(value: float, low: float | None, high: float | None) -> str:
@@ -353,12 +308,12 @@ def _explain_table(comparison: Comparison) -> str:
 
 def _format_signed(value: float | None, digits: int = 1) -> str:
     """Format a difference in percentage points with its sign; `–` if undefined."""
-    return _NONE if value is None else f"{100 * value:+.{digits}f}".replace("-", "−")
+    return UNDEFINED if value is None else f"{100 * value:+.{digits}f}".replace("-", "−")
 
 
 def _format_p(value: float | None) -> str:
     """Format a p-value with four digits; `–` if undefined."""
-    return _NONE if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"
+    return UNDEFINED if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def _build_pair_rows(comparison: Comparison) -> list[list[str]]:
@@ -388,8 +343,8 @@ def _build_detail_rows(comparison: Comparison, dataset: DatasetScores) -> list[l
     """Return the rows of a table with the tests of all pairs on one dataset."""
     rows = [[dataset.name, "difference", "low", "high", "p", "corrected", "effect", "detectable"]]
     for pair in dataset.pairs:
-        effect = _NONE if pair.effect is None else f"{pair.effect:+.2f}".replace("-", "−")
-        detectable = _NONE if pair.detectable is None else f"{100 * pair.detectable:.1f}"
+        effect = UNDEFINED if pair.effect is None else f"{pair.effect:+.2f}".replace("-", "−")
+        detectable = UNDEFINED if pair.detectable is None else f"{100 * pair.detectable:.1f}"
         numbers = [
             *map(_format_signed, (pair.difference, pair.low, pair.high)),
             _format_p(pair.p),
@@ -427,7 +382,7 @@ def _render_linking_loss(comparison: Comparison, draw: DrawTable) -> Iterator[st
     rows = [
         [
             system,
-            *map(_format_percent, (losses.mean[system].mentions, losses.mean[system].links)),
+            *map(format_percent, (losses.mean[system].mentions, losses.mean[system].links)),
             _format_loss(losses.mean[system].loss),
         ]
         for system in order
@@ -438,8 +393,8 @@ def _render_linking_loss(comparison: Comparison, draw: DrawTable) -> Iterator[st
 def _format_loss(estimate: Estimate) -> str:
     """Format a loss in percentage points, with its interval if there is one."""
     if estimate.low is None or estimate.high is None:
-        return _format_percent(estimate.value)
-    return f"{_format_percent(estimate.value)} [{_format_percent(estimate.low)}, {_format_percent(estimate.high)}]"
+        return format_percent(estimate.value)
+    return f"{format_percent(estimate.value)} [{format_percent(estimate.low)}, {format_percent(estimate.high)}]"
 
 
 def _render_common_accuracy(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
@@ -453,7 +408,7 @@ def _render_common_accuracy(comparison: Comparison, draw: DrawTable) -> Iterator
     first_stats = next(iter(pooled.values()))
     head = ["links, in percent", "coverage", "accuracy", "accuracy on common mentions"]
     rows = [
-        [system, *(_format_percent(value) for value in (stats.coverage, stats.accuracy, stats.common_accuracy))]
+        [system, *(format_percent(value) for value in (stats.coverage, stats.accuracy, stats.common_accuracy))]
         for system, stats in ((system, pooled[system]) for system in comparison.systems if system in pooled)
     ]
     yield draw([head, *rows], {0})
@@ -463,10 +418,6 @@ def _render_common_accuracy(comparison: Comparison, draw: DrawTable) -> Iterator
         f"these that it links correctly. common: the {first_stats.common} that all systems detect. All datasets "
         "together."
     )
-
-
-def _format_percent(value: float | None) -> str:
-    return _NONE if value is None else f"{100 * value:.1f}"
 
 
 def _render_flips(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
@@ -515,9 +466,9 @@ def _render_overfitting(comparison: Comparison, draw: DrawTable) -> Iterator[str
 def _format_overfitting(overfitting: OverfittingIndex) -> str:
     """Return a sentence with the scores behind an overfitting index, and the index relative to other systems."""
     text = (
-        f"overfitting of {overfitting.system}: {_format_percent(overfitting.developed_score.value)} on "
+        f"overfitting of {overfitting.system}: {format_percent(overfitting.developed_score.value)} on "
         f"{', '.join(overfitting.developed_on)}, "
-        f"{_format_percent(overfitting.other_score.value)} on average over "
+        f"{format_percent(overfitting.other_score.value)} on average over "
         f"{format_count(len(overfitting.other_datasets), 'other')}: "
         f"index {_format_interval(overfitting.index)}"
     )
@@ -564,7 +515,7 @@ def _render_similarities(comparison: Comparison, draw: DrawTable) -> Iterator[st
             f"{relation}: similarity in percent, macro/micro, {len(comparison.averaged_datasets)} datasets together",
             systems,
             lambda system_a, system_b, pairs=pairs: (
-                f"{_format_percent(pairs[system_a, system_b].macro)}/{_format_percent(pairs[system_a, system_b].micro)}"
+                f"{format_percent(pairs[system_a, system_b].macro)}/{format_percent(pairs[system_a, system_b].micro)}"
             ),  # type: ignore[misc]
             draw,
         )
@@ -635,12 +586,12 @@ def _describe_coverage(group: JointCoverage) -> str:
 
 def _format_macro_micro(macro: Score, micro: Score) -> str:
     """Format macro and micro similarity in percent, as `MACRO/MICRO`."""
-    return f"{_format_percent(macro.value)}/{_format_percent(micro.value)}"
+    return f"{format_percent(macro.value)}/{format_percent(micro.value)}"
 
 
 def _format_share(count: int, correct: int) -> list[str]:
     """Return three cells: a count, the number of correct ones, and their share in percent."""
-    return [str(count), str(correct), f"{100 * correct / count:.0f}" if count else _NONE]
+    return [str(count), str(correct), f"{100 * correct / count:.0f}" if count else UNDEFINED]
 
 
 def _describe_setup(profile: str, relation: str, membership: str, threshold: str) -> str:
@@ -661,7 +612,7 @@ def _render_sensitivity(comparison: Comparison, layout: Layout, *, details: bool
     for row in sensitivity.inapplicable:
         where = "" if row.datasets == sensitivity.datasets else f" to {', '.join(row.datasets)}"
         conventions = _describe_setup(row.profile, "any", row.membership, row.threshold)
-        rows.append([conventions, f"does not apply{where}", _NONE, _NONE, _NONE])
+        rows.append([conventions, f"does not apply{where}", UNDEFINED, UNDEFINED, UNDEFINED])
     yield layout.draw(rows, {0, 1, 3})
     wins = ", ".join(f"{name} {count}" for name, count in sensitivity.wins.items())
     yield (

@@ -14,24 +14,24 @@ from pyarrow import csv
 
 from karat.analysis.curves.alpha import find_leaders
 from karat.analysis.curves.oracle import find_oracle, measure_family, threshold_range
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import WeightSums
 from karat.model.spec.settings.threshold import Threshold
 from karat.render.charts.finegrained import CUMULATIVE, FUZZY
-from karat.render.files import JsonRecord, encode_line
-from karat.render.tables import LAYOUTS, describe_convention, draw_text, get_layout
+from karat.render.tables import LAYOUTS, UNDEFINED, describe_convention, draw_text, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.curves.alpha import AlphaCurve
     from karat.analysis.curves.calibration import ScoredPredictions
     from karat.analysis.curves.categories import CategoryCurve
+    from karat.analysis.curves.curve_set import CurveSet
     from karat.analysis.curves.threshold import ThresholdCurve
     from karat.model.signature import Signature
     from karat.model.tables.arrow import Arrow
     from karat.model.tables.columns import Floats
 
 _STEPS = 10  # of the coarse curves that are printed
-_UNDEFINED = "–"
 
 
 def _format_field(name: str) -> str:
@@ -99,10 +99,9 @@ class LeaderRecord(JsonRecord, frozen=True, rename={"low": "from", "high": "to"}
     runs: tuple[str, ...]
 
 
-class CurveFile(JsonRecord, frozen=True):
+class CurveFile(JsonFile, frozen=True, tag="karat-curve/2"):
     """Fields that the files of all curves share."""
 
-    layout: Literal["karat-curve/2"]
     signature: str
     corpus: str
     run: str
@@ -110,7 +109,7 @@ class CurveFile(JsonRecord, frozen=True):
     measure: str
 
 
-class ThresholdCurveFile(CurveFile, frozen=True):
+class ThresholdCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --json` for a system."""
 
     over: Literal["threshold"]
@@ -119,7 +118,7 @@ class ThresholdCurveFile(CurveFile, frozen=True):
     points: ThresholdPoints
 
 
-class CoverageCurveFile(CurveFile, frozen=True):
+class CoverageCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --over coverage --json` for a system; unscored predictions are not included."""
 
     over: Literal["coverage"]
@@ -130,7 +129,7 @@ class CoverageCurveFile(CurveFile, frozen=True):
     points: CoveragePoints
 
 
-class AlphaCurveFile(CurveFile, frozen=True):
+class AlphaCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --over alpha --json` for a system; `leaders` are over all systems."""
 
     over: Literal["alpha"]
@@ -139,12 +138,46 @@ class AlphaCurveFile(CurveFile, frozen=True):
     points: AlphaPoints
 
 
-class CategoryCurveFile(CurveFile, frozen=True):
+class CategoryCurveFile(CurveFile, frozen=True, tag="karat-curve/2"):
     """The output of `karat curve --over categories --json` for a system."""
 
     over: Literal["categories"]
     excluded: Mapping[str, int]
     points: CategoryPoints
+
+
+def curve_set_json(curves: CurveSet) -> bytes:
+    """Encode a set of curves as JSON, one line per curve."""
+    if curves.axis == "threshold":
+        return threshold_json(curves.thresholds, curves.measure)
+    if curves.axis == "coverage":
+        return coverage_json(curves.predictions)
+    if curves.axis == "categories":
+        return category_json(curves.categories)
+    assert curves.alpha is not None, "curves over alpha have its values"
+    return alpha_json(curves.alphas, curves.measure, curves.alpha)
+
+
+def curve_set_csv(curves: CurveSet) -> bytes:
+    """Encode a set of curves as CSV, one row per point of a curve."""
+    if curves.axis == "alpha":
+        assert curves.alpha is not None, "curves over alpha have its values"
+        return to_csv([curve.table(curves.alpha) for curve in curves.alphas])
+    drawn: Sequence[ThresholdCurve | ScoredPredictions | CategoryCurve] = curves.categories
+    if curves.axis in ("threshold", "coverage"):
+        drawn = curves.thresholds if curves.axis == "threshold" else curves.predictions
+    return to_csv([curve.table for curve in drawn])
+
+
+def render_curve_set(curves: CurveSet, width: int | None = None) -> str:
+    """Render a set of curves as a page of tables, at most `width` columns wide."""
+    if curves.axis == "threshold":
+        return render_threshold_page(curves.thresholds, curves.measure, curves.n_documents, width)
+    if curves.axis == "coverage":
+        return render_coverage_page(curves.predictions, curves.n_documents, width)
+    if curves.axis == "alpha":
+        return render_alpha_page(curves.alphas, curves.measure, curves.n_documents, width)
+    return render_category_page(curves.categories, curves.n_documents, width)
 
 
 def threshold_json(curves: Sequence[ThresholdCurve], measure: str) -> bytes:
@@ -155,13 +188,10 @@ def threshold_json(curves: Sequence[ThresholdCurve], measure: str) -> bytes:
 def _build_threshold_file(curve: ThresholdCurve, measure: str) -> ThresholdCurveFile:
     """Return the JSON record of a threshold curve, with the best threshold for `measure`."""
     best = find_oracle(curve, measure)
-    return ThresholdCurveFile(
-        layout="karat-curve/2",
+    return build_record(
+        ThresholdCurveFile,
+        curve,
         over="threshold",
-        signature=str(curve.signature),
-        corpus=curve.corpus,
-        run=curve.run,
-        view=curve.view,
         strict=curve.sweep.is_strict,
         measure=measure,
         oracle=None if best is None else BestThreshold(best.threshold.min_score, best.value),
@@ -176,21 +206,13 @@ def coverage_json(systems: Sequence[ScoredPredictions]) -> bytes:
 
 def _build_coverage_file(system: ScoredPredictions) -> CoverageCurveFile:
     """Return the JSON record of a risk-coverage curve; the system must have scored predictions."""
-    area, excess = system.aurc, system.excess_aurc
-    assert area is not None
-    assert excess is not None
-    return CoverageCurveFile(
-        layout="karat-curve/2",
+    return build_record(
+        CoverageCurveFile,
+        system,
         over="coverage",
-        signature=str(system.signature),
-        corpus=system.corpus,
-        run=system.run,
-        view=system.view,
         measure="aurc",
         predictions=system.n_predictions,
         without_score=system.n_predictions - len(system.scores),
-        aurc=area,
-        excess_aurc=excess,
         points=msgspec.convert(system.table.drop_columns(["run"]).to_pydict(), CoveragePoints),
     )
 
@@ -205,13 +227,10 @@ def _build_alpha_file(
     curve: AlphaCurve, measure: str, alpha: Floats, leaders: tuple[LeaderRecord, ...]
 ) -> AlphaCurveFile:
     """Return the JSON record of a curve over alpha, at the given values."""
-    return AlphaCurveFile(
-        layout="karat-curve/2",
+    return build_record(
+        AlphaCurveFile,
+        curve,
         over="alpha",
-        signature=str(curve.signature),
-        corpus=curve.corpus,
-        run=curve.run,
-        view=curve.view,
         membership=curve.preset,
         measure=measure,
         leaders=leaders,
@@ -226,15 +245,10 @@ def category_json(curves: Sequence[CategoryCurve]) -> bytes:
 
 def _build_category_file(curve: CategoryCurve) -> CategoryCurveFile:
     """Return the JSON record of a curve over combinations of categories."""
-    return CategoryCurveFile(
-        layout="karat-curve/2",
+    return build_record(
+        CategoryCurveFile,
+        curve,
         over="categories",
-        signature=str(curve.signature),
-        corpus=curve.corpus,
-        run=curve.run,
-        view=curve.view,
-        measure=curve.measure,
-        excluded=curve.excluded,
         points=msgspec.convert(_get_columns(curve.table), CategoryPoints),
     )
 
@@ -322,7 +336,7 @@ def _build_rows(curve: ThresholdCurve, measure: str) -> Iterator[tuple[str, ...]
     def build_row(name: str, threshold: Threshold) -> tuple[str, ...]:
         """Return the row with precision, recall and F1 at a threshold."""
         sign = ">" if threshold.is_strict else ">="
-        at = _UNDEFINED if threshold.min_score is None else f"{sign} {threshold.min_score:.6g}"
+        at = UNDEFINED if threshold.min_score is None else f"{sign} {threshold.min_score:.6g}"
         return name, at, *(_format_percent(values[curve.curve.row_for(threshold)]) for values in scores.values())
 
     yield "", "score", *scores
@@ -428,4 +442,4 @@ def _describe_excluded(counts: Mapping[str, int]) -> str:
 
 def _format_percent(value: float) -> str:
     """Format a share in percent; `–` for NaN."""
-    return _UNDEFINED if value != value else f"{100 * value:.1f}"
+    return UNDEFINED if value != value else f"{100 * value:.1f}"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from karat.analysis.explanation.gap import Flip
 from karat.matching.read.invented_mentions import is_invented
 from karat.model.measure_name import parse_measure
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import wrap_text
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import draw_text, get_layout
 
 if TYPE_CHECKING:
-    from karat.analysis.explanation.gap import Cause, Flip, GapExplanation
+    from karat.analysis.explanation.gap import Cause, GapExplanation
     from karat.model.results.result import Result
 
 
@@ -25,22 +26,6 @@ class GapEnd(JsonRecord, frozen=True):
     measure: str
     score: float
     signature: str
-
-
-class FlipRecord(JsonRecord, frozen=True):
-    """A case whose outcome changes with a setting, and both outcomes before and after."""
-
-    document: str
-    start: int
-    end: int
-    text: str
-    gold: str | None
-    prediction: str | None
-    score: float | None
-    gold_before: str
-    gold_after: str
-    prediction_before: str
-    prediction_after: str
 
 
 class CauseRecord(JsonRecord, frozen=True):
@@ -56,13 +41,12 @@ class CauseRecord(JsonRecord, frozen=True):
     """Change of the score if the settings change after all others."""
     threshold_change: tuple[float | None, float | None] | None
     """Oracle threshold before and after."""
-    flips: tuple[FlipRecord, ...]
+    flips: tuple[Flip, ...]
 
 
-class GapFile(JsonRecord, frozen=True):
+class GapFile(JsonFile, frozen=True, tag="karat-why/2"):
     """The output of `karat why --json`."""
 
-    layout: Literal["karat-why/2"]
     corpus: str
     run: str
     reference: GapEnd
@@ -81,10 +65,9 @@ class GapFile(JsonRecord, frozen=True):
 def to_json(explanation: GapExplanation) -> bytes:
     """Encode a gap explanation as one line of JSON, with all flipped cases."""
     return encode_line(
-        GapFile(
-            layout="karat-why/2",
-            corpus=explanation.corpus,
-            run=explanation.run,
+        build_record(
+            GapFile,
+            explanation,
             reference=GapEnd(
                 explanation.reference_profile,
                 explanation.reference_measure,
@@ -92,15 +75,11 @@ def to_json(explanation: GapExplanation) -> bytes:
                 str(explanation.reference_signature),
             ),
             evaluated=GapEnd(explanation.profile, explanation.measure, explanation.score, str(explanation.signature)),
-            gap=explanation.gap,
-            is_exact=explanation.is_exact,
-            n_mixtures=explanation.n_mixtures,
             run_digest=explanation.result.run_digest,
             notes={
                 explanation.reference_profile: explanation.reference_result.notes,
                 explanation.profile: explanation.result.notes,
             },
-            irrelevant_settings=explanation.irrelevant_settings,
             causes=tuple(map(_build_cause, explanation.causes)),
         )
     )
@@ -108,15 +87,8 @@ def to_json(explanation: GapExplanation) -> bytes:
 
 def _build_cause(cause: Cause) -> CauseRecord:
     """Return the JSON record of a cause."""
-    return CauseRecord(
-        settings=dict(zip(cause.settings, zip(cause.reference_values, cause.values, strict=True), strict=True)),
-        share=cause.share,
-        standard_error=cause.standard_error,
-        change_if_first=cause.change_if_first,
-        change_if_last=cause.change_if_last,
-        threshold_change=cause.threshold_change,
-        flips=tuple(FlipRecord(*flip) for flip in cause.flips),
-    )
+    values = zip(cause.reference_values, cause.values, strict=True)
+    return build_record(CauseRecord, cause, settings=dict(zip(cause.settings, values, strict=True)))
 
 
 def render_page(explanation: GapExplanation, max_flips: int, *, details: bool = False, width: int | None = None) -> str:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from karat.analysis.comparison.gate import DatasetChange, FlippedMention
 from karat.evaluation.task_inputs import INVENTED_NOTES
 from karat.model.output.control_chars import escape_controls
+from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING
-from karat.render.files import JsonRecord, encode_line
-from karat.render.tables import Table, escape_markdown, get_layout
+from karat.render.tables import UNDEFINED, Table, escape_markdown, format_percent, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.gate import GateResult
 
-_UNDEFINED = "–"
 _STATES = {"dropped": "dropped", "passed": "holds", "inconclusive": "inconclusive", "undefined": "undefined"}
 _RISE = "rose"
 
 
-class GateFile(JsonRecord, frozen=True):
+class GateFile(JsonFile, frozen=True, tag="karat-gate/3"):
     """The output of `karat gate --json`."""
 
-    layout: Literal["karat-gate/3"]
     passed: bool
     measure: str
     max_drop: float
@@ -38,9 +36,7 @@ class GateFile(JsonRecord, frozen=True):
 
 def to_json(gate: GateResult) -> bytes:
     """Encode the result of a gate as one line of JSON."""
-    others = ("layout", "passed", "signature")
-    fields = {name: getattr(gate, name) for name in GateFile.__struct_fields__ if name not in others}
-    return encode_line(GateFile(layout="karat-gate/3", passed=gate.is_passed, signature=str(gate.signature), **fields))
+    return encode_line(build_record(GateFile, gate, passed=gate.is_passed))
 
 
 def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20, width: int | None = None) -> str:
@@ -103,7 +99,7 @@ def _build_dataset_rows(gate: GateResult) -> list[list[str]]:
     """Return the rows of a table with old and new score, difference and state of each dataset."""
     rows = [["dataset", "old", "new", "difference", "low", "high", ""]]
     for dataset_change in gate.datasets:
-        scores = [_format_percent(dataset_change.old), _format_percent(dataset_change.new)]
+        scores = [format_percent(dataset_change.old), format_percent(dataset_change.new)]
         change = [
             _format_difference(dataset_change.difference),
             _format_difference(dataset_change.low),
@@ -122,17 +118,15 @@ def _build_flip_rows(flips: Sequence[FlippedMention]) -> list[list[str]]:
     rows = [["document", "span", "text", "gold", "predicted"]]
     for flip in flips:
         links = [_format_entity(flip.gold, flip.gold_name), _format_entity(flip.wrong_link, flip.wrong_name)]
-        rows.append([flip.document, f"{flip.start}–{flip.end}", flip.text or _UNDEFINED, *links])
+        rows.append([flip.document, f"{flip.start}–{flip.end}", flip.text or UNDEFINED, *links])
     return rows
 
 
 def _format_entity(entity: str, name: str | None) -> str:
+    """Return `NAME (ID)`, or the id alone if the name is unknown."""
     return f"{name} ({entity})" if name else entity
 
 
-def _format_percent(value: float | None) -> str:
-    return _UNDEFINED if value is None else f"{100 * value:.1f}"
-
-
 def _format_difference(value: float | None) -> str:
-    return _UNDEFINED if value is None else f"{100 * value:+.1f}".replace("-", "−")
+    """Format a difference of shares in percentage points, with a sign; None as the sign for undefined."""
+    return UNDEFINED if value is None else f"{100 * value:+.1f}".replace("-", "−")

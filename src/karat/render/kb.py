@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
 
-from karat.kb.id_resolution import Resolution
+from karat.data.id_resolution import Resolution
 from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.manifest import SnapshotManifest, SnapshotSource
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
-from karat.render.files import JsonRecord, encode_indented
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.render.tables import draw_text, get_layout
 
 
-class SnapshotFile(JsonRecord, frozen=True, kw_only=True):
+class SnapshotFile(JsonFile, frozen=True, tag="karat-snapshot/2", kw_only=True):
     """The output of `karat kb show --json`; missing tables count 0."""
 
-    layout: Literal["karat-snapshot/2"]
     name: str
     date: str
     title: str
@@ -26,9 +25,9 @@ class SnapshotFile(JsonRecord, frozen=True, kw_only=True):
     aliases: int
     anchor_counts: str
     popularity: str
-    tables: dict[str, int]
-    counts: dict[str, int]
-    repairs: dict[str, int]
+    tables: Mapping[str, int]
+    counts: Mapping[str, int]
+    repairs: Mapping[str, int]
     sources: tuple[SnapshotSource, ...]
     notes: tuple[str, ...]
 
@@ -36,25 +35,8 @@ class SnapshotFile(JsonRecord, frozen=True, kw_only=True):
 def encode_manifest(manifest: SnapshotManifest) -> bytes:
     """Encode the manifest of a snapshot as indented JSON."""
     tables = {name: metadata.rows for name, metadata in manifest.tables.items()}
-    content = SnapshotFile(
-        layout="karat-snapshot/2",
-        name=manifest.name,
-        date=manifest.date,
-        title=manifest.title,
-        licence=manifest.licence,
-        digest=manifest.digest,
-        complete=manifest.complete,
-        entities=tables.get("entities", 0),
-        aliases=tables.get("aliases", 0),
-        anchor_counts=manifest.anchor_counts,
-        popularity=manifest.popularity,
-        tables=tables,
-        counts=dict(manifest.counts),
-        repairs=dict(manifest.repairs),
-        sources=manifest.sources,
-        notes=manifest.notes,
-    )
-    return encode_indented(content)
+    sizes = {"tables": tables, "entities": tables.get("entities", 0), "aliases": tables.get("aliases", 0)}
+    return encode_indented(build_record(SnapshotFile, manifest, **sizes))
 
 
 def render_manifest(manifest: SnapshotManifest, *, width: int | None = None) -> str:
@@ -85,14 +67,14 @@ def render_manifest(manifest: SnapshotManifest, *, width: int | None = None) -> 
 
 
 def _format_source(source: SnapshotSource) -> str:
+    """Return name, version and licence of a source of a snapshot."""
     version = f" {source.version}" if source.version else ""
     return f"from {source.name}{version} ({source.licence or 'licence not stated'})"
 
 
-class ResolutionFile(JsonRecord, frozen=True, kw_only=True):
+class ResolutionFile(JsonFile, frozen=True, tag="karat-resolution/2", kw_only=True):
     """The output of `karat kb resolve --json`: mentions and ids by status, and the new ids by old id."""
 
-    layout: Literal["karat-resolution/2"]
     name: str
     kb: str
     mentions: dict[str, int]
@@ -103,7 +85,6 @@ class ResolutionFile(JsonRecord, frozen=True, kw_only=True):
 def encode_resolution(resolution: Resolution) -> bytes:
     """Encode the resolution of ids as indented JSON."""
     content = ResolutionFile(
-        layout="karat-resolution/2",
         name=resolution.data_name,
         kb=resolution.kb_label,
         mentions={str(status): count for status, count in resolution.mention_counts.items()},
@@ -148,10 +129,9 @@ class EntityMatch(JsonRecord, frozen=True):
     count: int
 
 
-class EntityMatchesFile(JsonRecord, frozen=True, kw_only=True):
+class EntityMatchesFile(JsonFile, frozen=True, tag="karat-kb-find/2", kw_only=True):
     """The output of `karat kb find --json`, best match first."""
 
-    layout: Literal["karat-kb-find/2"]
     kb: str
     text: str
     entities: list[EntityMatch]
@@ -159,7 +139,7 @@ class EntityMatchesFile(JsonRecord, frozen=True, kw_only=True):
 
 def encode_matches(kb: str, text: str, entities: list[EntityMatch]) -> bytes:
     """Encode entities found by the name `text` in the snapshot `kb` as indented JSON."""
-    content = EntityMatchesFile(layout="karat-kb-find/2", kb=kb, text=text, entities=entities)
+    content = EntityMatchesFile(kb=kb, text=text, entities=entities)
     return encode_indented(content)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from karat.data.kb_changes import CHANGE, IdChange, KbDiff, KnownNil, format_category
-from karat.data.near_misses import NearMisses
+from karat.data.near_misses import NearMiss, NearMisses
 from karat.model.measure_name import parse_measure
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import wrap_text
 from karat.model.profile_signatures import shorten_signature
 from karat.model.results.result import Result
 from karat.model.spec.relation import Nearness
-from karat.render.files import JsonRecord, encode_indented
-from karat.render.tables import draw_text
+from karat.render.tables import draw_text, format_percent
 
 _MAX_LISTED = 20
 _MEASURES = {"micro.p": "precision", "micro.r": "recall", "micro.f1": "F1"}
@@ -27,15 +27,6 @@ def list_credit_measures(credit: str) -> list[str]:
     """
     near = "+".join(["weak", *(part.strip() for part in credit.split(","))])
     return [f"{relation}:{measure}" for relation in ("weak", near) for measure in _MEASURES]
-
-
-class NearMissRecord(JsonRecord, frozen=True):
-    """A wrong prediction and the gold label that it overlaps; `relatedness` is null if unknown."""
-
-    gold: str
-    prediction: str
-    nearness: str
-    relatedness: float | None
 
 
 class PartialCreditRecord(JsonRecord, frozen=True):
@@ -62,14 +53,13 @@ class SystemNearMisses(JsonRecord, frozen=True):
     unknown_relatedness: int
     nearness: dict[str, int]
     cumulative: dict[str, float]
-    misses: list[NearMissRecord]
+    misses: tuple[NearMiss, ...]
     credit: PartialCreditRecord | None = None
 
 
-class NearMissesFile(JsonRecord, frozen=True, kw_only=True):
+class NearMissesFile(JsonFile, frozen=True, tag="karat-near-misses/3", kw_only=True):
     """The output of `karat kb near-misses --json`."""
 
-    layout: Literal["karat-near-misses/3"]
     kb: str
     systems: list[SystemNearMisses]
 
@@ -88,15 +78,12 @@ def encode_near_misses(near_misses: Mapping[str, NearMisses], snapshot: str, sco
             report.n_unknown,
             {str(nearness): count for nearness, count in report.counts.items()},
             {f"{step:.1f}": share for step, share in report.cumulative_shares.items()},
-            [
-                NearMissRecord(miss.gold, miss.prediction, str(miss.nearness), miss.relatedness)
-                for miss in report.misses
-            ],
+            report.misses,
             _build_credit_record(scores[name]) if name in scores else None,
         )
         for name, report in near_misses.items()
     ]
-    return encode_indented(NearMissesFile(layout="karat-near-misses/3", kb=snapshot, systems=systems))
+    return encode_indented(NearMissesFile(kb=snapshot, systems=systems))
 
 
 def _build_credit_record(result: Result) -> PartialCreditRecord:
@@ -123,7 +110,7 @@ def render_near_misses(
     steps = sorted({step for report in near_misses.values() for step in report.cumulative_shares})
     curve = [["relatedness above", *names]]
     curve += [
-        [f"{step:.1f}", *(_format_percent(report.cumulative_shares.get(step)) for report in near_misses.values())]
+        [f"{step:.1f}", *(format_percent(report.cumulative_shares.get(step)) for report in near_misses.values())]
         for step in steps
     ]
     curve += [["pairs of unknown relatedness", *(f"{report.n_unknown:,}" for report in near_misses.values())]]
@@ -144,8 +131,8 @@ def _render_credit(scores: Mapping[str, Result], width: int | None) -> str:
     credits = {name: _build_credit_record(result) for name, result in scores.items()}
     rows = [["micro, in percent", *credits]]
     for measure, title in _MEASURES.items():
-        rows.append([f"{title}, strict", *(_format_percent(credit.strict[measure]) for credit in credits.values())])
-        rows.append([f"{title}, credited", *(_format_percent(credit.credited[measure]) for credit in credits.values())])
+        rows.append([f"{title}, strict", *(format_percent(credit.strict[measure]) for credit in credits.values())])
+        rows.append([f"{title}, credited", *(format_percent(credit.credited[measure]) for credit in credits.values())])
     relation = next(iter(credits.values())).relation
     signature = shorten_signature(next(iter(scores.values())).signature)
     head = f"weak annotation match, strict and {_CREDIT_NOTE}: {relation}"
@@ -172,14 +159,13 @@ class ChangeRecall(JsonRecord, frozen=True):
     matches_resolved: float
 
 
-class KbDiffFile(JsonRecord, frozen=True, kw_only=True):
+class KbDiffFile(JsonFile, frozen=True, tag="karat-kb-diff/2", kw_only=True):
     """The output of `karat kb diff --json`.
 
     `counts`: ids by change. `labels`: labels by change. `ids`: all ids. `recall`: labels that systems find by change.
     `signatures`: signatures of `recall`, with ids as written and resolved by the new snapshot.
     """
 
-    layout: Literal["karat-kb-diff/2"]
     old: str
     new: str
     counts: dict[str, int]
@@ -200,7 +186,6 @@ def encode_diff(diff: KbDiff, scores: Mapping[str, _ResultPair]) -> bytes:
     """
     rows = zip(diff.ids, map(str, diff.changes), diff.old_entities, diff.new_entities, diff.label_counts, strict=True)
     file = KbDiffFile(
-        layout="karat-kb-diff/2",
         old=diff.old_label,
         new=diff.new_label,
         counts={str(change): count for change, count in diff.ids_by_change.items()},
@@ -287,10 +272,9 @@ class KnownNilRecord(JsonRecord, frozen=True):
     entities: tuple[str, ...]
 
 
-class KnownNilFile(JsonRecord, frozen=True, kw_only=True):
+class KnownNilFile(JsonFile, frozen=True, tag="karat-check-nil/2", kw_only=True):
     """The output of `karat kb check-nil --json`."""
 
-    layout: Literal["karat-check-nil/2"]
     kb: str
     labels: list[KnownNilRecord]
 
@@ -301,7 +285,7 @@ def encode_known_nil(known_labels: Sequence[KnownNil], snapshot: str) -> bytes:
         KnownNilRecord(match.document, match.label.start, match.label.end, match.text, match.entities)
         for match in known_labels
     ]
-    return encode_indented(KnownNilFile(layout="karat-check-nil/2", kb=snapshot, labels=labels))
+    return encode_indented(KnownNilFile(kb=snapshot, labels=labels))
 
 
 def render_known_nil(known_labels: Sequence[KnownNil], snapshot: str, *, width: int | None = None) -> str:
@@ -315,7 +299,3 @@ def render_known_nil(known_labels: Sequence[KnownNil], snapshot: str, *, width: 
         text += f"\n{draw_text([['document', 'text', 'entities'], *rows], left=(0, 1, 2), width=width)}\n"
         text += f"and {len(known_labels) - _MAX_LISTED:,} more\n" if len(known_labels) > _MAX_LISTED else ""
     return text
-
-
-def _format_percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}"

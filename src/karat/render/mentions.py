@@ -83,4 +83,5 @@ def _format_cell(row: dict[str, object], name: str) -> str:
 
 
 def _format_count(number: int, noun: str) -> str:
+    """Return the number with its noun, in the plural unless the number is 1."""
     return f"{number:,} {noun}{'s' * (number != 1)}"

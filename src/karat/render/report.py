@@ -5,15 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from karat.model.errors import UnknownNameError, UsageError
 from karat.model.finegrained_scheme import NODES, get_title
 from karat.model.measure_name import parse_measure
+from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import GroupScores, Result, find_special_headline
+from karat.model.spec.report import Report
 from karat.render.scores import Rows, emphasise_cells, find_best_indices, render_page
-from karat.render.tables import LAYOUTS, ShadedCell, SubHeading
+from karat.render.tables import LAYOUTS, UNDEFINED, ShadedCell, SubHeading, format_percent
 
-_NONE = "–"
 _PRF_TITLES = {"micro.p": "P", "micro.r": "R", "micro.f1": "F1"}
 _MAX_PRF_DATASETS = 3  # datasets up to which the leaderboard has precision and recall too
+
+
+_TABLE_LAYOUTS = {"md": "markdown", "markdown": "markdown", "latex": "latex"}
+"""Layouts of tables for papers, by the format that users name; other formats are plugins."""
+
+
+def check_report_format(name: str) -> None:
+    """Raise an error unless `name` is a text format of reports: tables for papers, or a plugin."""
+    reports = list_plugins("reports")
+    formats = [format for format in reports if not get_plugin("reports", format, Report).is_reference_layout]
+    if name in (*_TABLE_LAYOUTS, *formats):
+        return
+    if name in reports:
+        raise UsageError(f"--to {name}: this is a file layout of another program. Use karat score --layout {name}.")
+    raise UnknownNameError("report", name, ["html", *_TABLE_LAYOUTS, *formats])
+
+
+def render_text_report(results: Sequence[Result], format: str) -> str:
+    """Render results in a text format that `check_report_format` accepts, such as `md`, `latex` or `csv`."""
+    if format in _TABLE_LAYOUTS:
+        return render_report(results, _TABLE_LAYOUTS[format])
+    return get_plugin("reports", format, Report).render(results)
 
 
 def render_report(results: Sequence[Result], layout: str) -> str:
@@ -90,12 +114,13 @@ def _build_column(measure: str, results: Sequence[Result | None]) -> list[str]:
 
 
 def _get_value(result: Result | None, measure: str) -> float | None:
+    """Return the score of a measure; None if there is no result or it has no such measure."""
     return None if result is None or measure not in result.scores else result[measure]
 
 
 def _format_column(measure: str, values: Sequence[float | None]) -> list[str]:
     """Return values in percent as cells, the best in bold; `–` for None."""
-    return emphasise_cells([_format_percent(value) for value in values], find_best_indices(measure, values))
+    return emphasise_cells([format_percent(value) for value in values], find_best_indices(measure, values))
 
 
 def _compute_mean(values: Sequence[float | None]) -> float | None:
@@ -166,14 +191,10 @@ def _format_size(groups: Sequence[GroupScores | None]) -> str:
         for group in groups
         if group is not None and group.counts is not None
     }
-    return f"{max(sizes):g}" if sizes else _NONE
+    return f"{max(sizes):g}" if sizes else UNDEFINED
 
 
 def _format_shaded(group: GroupScores | None, short: str) -> str:
     """Return the score of a group in percent as a shaded cell; `–` if undefined."""
     value = None if group is None else group[short].value
-    return _NONE if value is None else ShadedCell(_format_percent(value), value)
-
-
-def _format_percent(value: float | None) -> str:
-    return _NONE if value is None else f"{100 * value:.1f}"
+    return UNDEFINED if value is None else ShadedCell(format_percent(value), value)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Literal
+from collections.abc import Iterator, Mapping, Sequence
 
+from karat.model.output.json_files import JsonFile, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.spec.suite import ComparisonCounts, CountUnit, Discrepancy, Reproduction, Suite
-from karat.render.files import JsonRecord, encode_indented
 from karat.render.tables import draw_text
 
-LAYOUT: Final = "karat-reproduction/2"
 MAX_LISTED = 20
 """Differences that the text lists unless `show_all`."""
 
 
-class ReproductionFile(JsonRecord, frozen=True, kw_only=True):
+class ReproductionFile(JsonFile, frozen=True, tag="karat-reproduction/2", kw_only=True):
     """The output of `karat reproduce --json`; `compared` and `equal` count in the suite's unit."""
 
-    layout: Literal["karat-reproduction/2"]
     suite: str
     unit: CountUnit
     compared: int
@@ -28,27 +25,15 @@ class ReproductionFile(JsonRecord, frozen=True, kw_only=True):
     figures: int
     equal_figures: int
     groups: dict[str, ComparisonCounts]
-    notes: dict[str, int]
-    differences: list[Discrepancy]
+    notes: Mapping[str, int]
+    differences: Sequence[Discrepancy]
 
 
 def to_json(suite_name: str, reproduction: Reproduction) -> bytes:
     """Encode the outcome of a suite as indented JSON, with all differences."""
-    file = ReproductionFile(
-        layout=LAYOUT,
-        suite=suite_name,
-        unit=reproduction.unit,
-        compared=reproduction.n_compared,
-        equal=reproduction.n_equal,
-        experiments=reproduction.experiments,
-        equal_experiments=reproduction.equal_experiments,
-        figures=reproduction.figures,
-        equal_figures=reproduction.equal_figures,
-        groups=_merge_groups(reproduction),
-        notes=dict(reproduction.notes),
-        differences=list(reproduction.differences),
-    )
-    return encode_indented(file)
+    counts = {"compared": reproduction.n_compared, "equal": reproduction.n_equal}
+    groups = _merge_groups(reproduction)
+    return encode_indented(build_record(ReproductionFile, reproduction, suite=suite_name, groups=groups, **counts))
 
 
 def render_page(suite: Suite, reproduction: Reproduction, *, show_all: bool = False, width: int | None = None) -> str:

@@ -7,8 +7,11 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
+from karat.analysis.explanation.agreement import Agreement
 from karat.model.results.result import ResultFile
-from karat.render.agreement import AgreementFile
+from karat.protocols.zelda.audit import Audit
+from karat.protocols.zelda.candidates.merge import BuildResult
+from karat.protocols.zelda.sampled_benchmark import SampledBenchmark
 from karat.render.cases import CasesFile
 from karat.render.comparison import ComparisonFile
 from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
@@ -27,13 +30,11 @@ from karat.render.systems.runs import RunsFile
 from karat.render.systems.stages import StagesFile
 from karat.render.verification.report import VerificationFile
 from karat.render.verification.surveys import SurveyFile
-from karat.render.zelda.audit import AuditFile
-from karat.render.zelda.benchmark import BenchmarkFile
-from karat.render.zelda.candidates import CandidateListsFile, ListRecallFile
+from karat.render.zelda.candidates import ListRecallFile
 from karat.render.zelda.scores import BenchmarkScoresFile
 
 FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
-    "agreement": (AgreementFile,),
+    "agreement": (Agreement,),
     "scorecard": (ScorecardFile,),
     "compare": (ComparisonFile,),
     "reproduce": (ReproductionFile,),
@@ -60,10 +61,10 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "verify report": (VerificationFile,),
     "verify survey": (SurveyFile,),
     "why": (GapFile,),
-    "zelda audit": (AuditFile,),
-    "zelda candidates": (CandidateListsFile,),
+    "zelda audit": (Audit,),
+    "zelda candidates": (BuildResult,),
     "zelda recall": (ListRecallFile,),
-    "zelda sample": (BenchmarkFile,),
+    "zelda sample": (SampledBenchmark,),
     "zelda score": (BenchmarkScoresFile,),
 }
 """Record types of the `--json` output, by command; all types of a command share one layout."""
@@ -71,7 +72,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
 
 def get_layout_name(kinds: tuple[type[msgspec.Struct], ...]) -> str:
     """Return the layout that record types share, such as `karat-curve/2`."""
-    (layout,) = {value for kind in kinds for value in get_type_hints(kind)["layout"].__args__}
+    (layout,) = {kind.__struct_config__.tag or get_type_hints(kind)["layout"].__args__[0] for kind in kinds}
     return str(layout)
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from karat.analysis.comparison.scorecard.scorecard import Scorecard, ScorecardOptions
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import IdHealth, format_id_health
-from karat.render.files import JsonRecord, encode_line
 from karat.render.scores import emphasise_cells, find_leader_indices
-from karat.render.tables import describe_convention, get_layout
+from karat.render.tables import UNDEFINED, describe_convention, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.scorecard.figures import Figure
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from karat.model.tables.arrow import Arrow
     from karat.render.tables import DrawTable
 
-_NONE = "–"
 _HEADS = {"score": "scores in percent", "count": "errors per dataset", "rate": "error rates in percent"}
 
 
@@ -35,10 +34,9 @@ class ScorecardFigure(JsonRecord, frozen=True):
     excluded: Mapping[str, str]
 
 
-class ScorecardFile(JsonRecord, frozen=True):
+class ScorecardFile(JsonFile, frozen=True, tag="karat-scorecard/2"):
     """The output of `karat scorecard --json`."""
 
-    layout: Literal["karat-scorecard/2"]
     signature: str
     view: str
     options: ScorecardOptions
@@ -53,17 +51,11 @@ class ScorecardFile(JsonRecord, frozen=True):
 def to_json(scorecards: Scorecards) -> bytes:
     """Encode scorecards as one line of JSON."""
     return encode_line(
-        ScorecardFile(
-            layout="karat-scorecard/2",
-            signature=str(scorecards.signature),
-            view=scorecards.view,
-            options=scorecards.options,
-            datasets=scorecards.datasets,
-            excluded=scorecards.excluded,
+        build_record(
+            ScorecardFile,
+            scorecards,
             figures=tuple(_build_figure(scorecards, figure) for figure in scorecards.figures),
             systems=scorecards.scorecards,
-            id_health=scorecards.id_health,
-            notes=scorecards.notes,
         )
     )
 
@@ -71,7 +63,7 @@ def to_json(scorecards: Scorecards) -> bytes:
 def _build_figure(scorecards: Scorecards, figure: Figure) -> ScorecardFigure:
     """Return the JSON record of a figure."""
     datasets, excluded = scorecards.datasets_by_figure[figure.name], scorecards.excluded_by_figure.get(figure.name, {})
-    return ScorecardFigure(figure.name, figure.title, figure.kind, figure.measure, datasets, excluded)
+    return build_record(ScorecardFigure, figure, datasets=datasets, excluded=excluded)
 
 
 def render_page(scorecards: Scorecards, layout: str | None, *, details: bool, width: int | None = None) -> str:
@@ -149,7 +141,7 @@ def _get_factor(figure: Figure) -> int:
 def _format_mean(average: Average, figure: Figure) -> str:
     """Format an average: a score or rate in percent, a number of errors unscaled; `–` if undefined."""
     if average.value is None:
-        return _NONE
+        return UNDEFINED
     return f"{_get_factor(figure) * average.value:.1f}"
 
 
@@ -235,12 +227,13 @@ def _format_difference(difference: Contrast) -> list[str]:
     points = [difference.value, difference.low, difference.high]
     shares = [difference.p, difference.corrected]
     return [
-        *(_NONE if value is None else f"{100 * value:+.2f}" for value in points),
-        *(_NONE if value is None else f"{value:.4f}" for value in shares),
+        *(UNDEFINED if value is None else f"{100 * value:+.2f}" for value in points),
+        *(UNDEFINED if value is None else f"{value:.4f}" for value in shares),
     ]
 
 
 def _format_verdict(difference: Contrast) -> str:
+    """Return the verdict on a difference; an empty string if there is none."""
     return "" if difference.verdict in (None, "none") else str(difference.verdict)
 
 

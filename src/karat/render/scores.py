@@ -17,9 +17,8 @@ from karat.model.output.text_layout import format_count
 from karat.model.results.result import GroupScores, Result, Score, format_id_health
 from karat.model.tables.arrow import Arrow
 from karat.plugins.reports.table import collect_notes, describe_intervals, list_missing_rates
-from karat.render.tables import LAYOUTS, BestCell, SubHeading
+from karat.render.tables import LAYOUTS, UNDEFINED, BestCell, SubHeading
 
-_NONE = "–"
 _PRF: Final = {"micro.p": "P", "micro.r": "R", "micro.f1": "F1"}
 
 Rows: TypeAlias = list[list[str]]
@@ -179,13 +178,14 @@ def _build_row(results: Sequence[Result], name: str) -> list[str]:
 
 
 def _format_cell(result: Result, name: str) -> str:
+    """Return the score of the measure `name` with its interval, as a table cell."""
     return _format_score(result, result.score(name), result.intervals.get(name))
 
 
 def _format_score(result: Result, score: Score, interval: tuple[float, float] | None) -> str:
     """Format a score in percent with its interval, as ± half its width or as both bounds; `–` if undefined."""
     if score.value is None:
-        return _NONE
+        return UNDEFINED
     value = f"{100 * score.value:.1f}"
     if interval is None:
         return value
@@ -220,9 +220,9 @@ def _build_group_tables(results: Sequence[Result], facet: str, view: str) -> Ite
 def _format_group(result: Result, group: GroupScores | None, shorts: Sequence[str]) -> list[str]:
     """Return the cells of a group for one run: a score per measure, and the number of gold mentions or errors."""
     if group is None:
-        return [_NONE] * (len(shorts) + 1)
+        return [UNDEFINED] * (len(shorts) + 1)
     if group.counts is None:
-        count = _NONE if group.errors is None else str(group.errors)
+        count = UNDEFINED if group.errors is None else str(group.errors)
     else:
         count = f"{group.counts.matched_gold + group.counts.unmatched_gold:g}"
     return [*(_format_score(result, group[short], group.intervals.get(short)) for short in shorts), count]

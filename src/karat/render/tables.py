@@ -17,6 +17,14 @@ from karat.model.output.text_layout import format_notes, format_table, wrap_sign
 from karat.model.profile_signatures import get_headline_title, get_profile_name, shorten_signature
 from karat.model.signature import Signature
 
+UNDEFINED: Final = "–"
+"""The cell of an undefined or unknown value."""
+
+
+def format_percent(value: float | None) -> str:
+    """Format a share in percent with one digit; None as `UNDEFINED`."""
+    return UNDEFINED if value is None else f"{100 * value:.1f}"
+
 
 class Table(str):
     """A rendered table; its text is not escaped again."""
@@ -81,6 +89,7 @@ def draw_markdown(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -
 
 
 def _format_markdown_cell(cell: str) -> str:
+    """Return a cell as Markdown; the best score of a column is bold."""
     return f"**{escape_markdown(cell)}**" if isinstance(cell, BestCell) else escape_markdown(cell)
 
 
@@ -172,6 +181,7 @@ _LIST_MARKER: Final = re.compile(r"^( *\d*)([-+=.)])", re.MULTILINE)
 
 
 def _escape_latex(text: str) -> str:
+    """Return the text with LaTeX's special characters escaped."""
     return "".join(_LATEX.get(sign, sign) for sign in escape_controls(text))
 
 
@@ -181,6 +191,7 @@ def escape_markdown(text: str) -> str:
 
 
 def _escape_html(text: str) -> str:
+    """Return the text with HTML's special characters and control characters escaped."""
     from html import escape  # which brings the names of all characters along
 
     return escape(escape_controls(text))
@@ -192,10 +203,12 @@ def _escape_markdown_prose(text: str) -> str:
 
 
 def _join_text(blocks: Sequence[str]) -> str:
+    """Join blocks (tables and prose) of a page to plain text."""
     return _join_blocks(blocks, escape_lines)
 
 
 def _join_markdown(blocks: Sequence[str]) -> str:
+    """Join blocks (tables and prose) of a page to Markdown."""
     return _join_blocks(blocks, _escape_markdown_prose)
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Final, Protocol
 
 from karat.model.errors import InputError, UsageError, check_layout_version
+from karat.storage.atomic_writing import write_durably
 
 SUFFIX_BY_KIND: Final = {
     "submissions": ".json",
@@ -108,7 +107,7 @@ class FolderStore:
             raise UsageError(f"{path} is not an archive and not empty. Name another folder.")
         if first_entry is None:
             (root / "entries").mkdir(parents=True, exist_ok=True)
-            _write_atomically(root / _LAYOUT_FILE, json.dumps({"layout": LAYOUT}).encode() + b"\n")
+            write_durably(root / _LAYOUT_FILE, json.dumps({"layout": LAYOUT}).encode() + b"\n")
         store = cls(root)
         store._check_layout()
         return store
@@ -137,7 +136,7 @@ class FolderStore:
         target = self._build_path(kind, digest)
         if not target.exists():
             target.parent.mkdir(exist_ok=True)
-            _write_atomically(target, data)
+            write_durably(target, data)
         return digest
 
     def get(self, kind: str, digest: str) -> bytes:
@@ -179,19 +178,6 @@ class FolderStore:
         if kind not in SUFFIX_BY_KIND or not _DIGEST.fullmatch(digest):
             raise UsageError(f"{kind}/{digest} is not a file of an archive. Name it by its kind and digest.")
         return self.root / kind / f"{digest}{SUFFIX_BY_KIND[kind]}"
-
-
-def _write_atomically(target: Path, data: bytes) -> None:
-    """Write a temporary file, flush it to disk, and rename it to `target`."""
-    with NamedTemporaryFile(dir=target.parent, prefix=f".{target.stem}.", suffix=".part", delete=False) as file:
-        try:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()  # Windows requires this before renaming
-            Path(file.name).replace(target)
-        finally:
-            Path(file.name).unlink(missing_ok=True)
 
 
 def is_archive(path: str) -> bool:

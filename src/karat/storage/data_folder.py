@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import sys
@@ -21,7 +20,6 @@ else:
     import fcntl
 
 _CHUNK = 1 << 20
-_ATTEMPTS = 5
 _WAIT = 0.1  # seconds between two attempts to lock
 _COMPRESSED = (".gz", ".zst")
 
@@ -54,24 +52,6 @@ def find_stored_path(path: Path) -> Path | None:
     """Return `path`, or else `path` with `.gz` or `.zst`, whichever exists first; None if none does."""
     candidates = (path, *(path.with_name(path.name + suffix) for suffix in _COMPRESSED))
     return next((candidate for candidate in candidates if candidate.exists()), None)
-
-
-def move_into_place(source: Path, target: Path) -> None:
-    """Move the finished file or folder `source` to `target`, and replace what is there.
-
-    `source` must be in a temporary folder that the caller deletes, since a replaced folder is moved there.
-    """
-    for attempt in range(_ATTEMPTS):
-        if target.is_dir() and not target.is_symlink():
-            with suppress(FileNotFoundError):  # another process was first
-                target.replace(source.with_name(f".old.{attempt}"))
-        try:
-            source.replace(target)
-            return
-        except OSError as problem:
-            is_occupied = problem.errno in (errno.ENOTEMPTY, errno.EEXIST) or target.is_dir()
-            if attempt == _ATTEMPTS - 1 or not is_occupied:
-                raise  # otherwise another process created a folder in between
 
 
 @contextmanager

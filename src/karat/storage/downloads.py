@@ -8,22 +8,22 @@ import lzma
 import posixpath
 import re
 import tarfile
-import time
 import urllib.error
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import IO, NamedTuple, TypeAlias, cast
+from typing import IO, NamedTuple, TypeAlias
 
-from karat.model.errors import InputError
+from karat.model.errors import InputError, ResponseError
 from karat.model.limits import get_limit, limit_error
-from karat.storage.data_folder import lock_target, move_into_place
+from karat.storage.atomic_writing import move_into_place
+from karat.storage.data_folder import lock_target
 from karat.storage.files import ByteMeter, printable_path
-from karat.version import __version__
+from karat.storage.http_client import open_url
+from karat.storage.retry import RetryPolicy, call_with_retries
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the number of bytes so far, and the total if the server states it."""
@@ -66,19 +66,17 @@ def _download_with_retries(
 ) -> None:
     """Download into a partial file next to `target`, check it, and rename it; the caller holds the lock."""
     partial = _PartialFile(target.with_name(f".{target.name}.part"))
-    for attempt in range(_ATTEMPTS):
-        if attempt:
-            time.sleep(wait * 2 ** (attempt - 1))
-        problem = _try_download(url, partial, progress, timeout)
-        if problem is None:
-            break
-    else:
+    try:
+        call_with_retries(lambda: _try_download(url, partial, progress, timeout), RetryPolicy(_ATTEMPTS, wait))
+    except ResponseError as problem:
+        if not problem.is_retryable:
+            raise _unreachable_error(url, problem) from None
         raise InputError(
             url,
             actual=f"a broken connection after {partial.size:,} bytes ({problem})",
             expected="the whole file",
             remedy="Repeat the command: it resumes the download",
-        )
+        ) from None
     if check is not None:
         try:
             check(partial.path)
@@ -121,46 +119,33 @@ class _PartialFile:
         self._validator_path.unlink(missing_ok=True)
 
 
-def _try_download(url: str, partial: _PartialFile, progress: Progress | None, timeout: float) -> str | None:
-    """Receive as much as possible; return None when the file is complete, else why a retry may help.
-
-    Raise `InputError` if a retry cannot help.
-    """
-    headers = {"User-Agent": f"karat/{__version__}", "Accept-Encoding": "identity"}
+def _try_download(url: str, partial: _PartialFile, progress: Progress | None, timeout: float) -> None:
+    """Receive the missing part of a file; raise `ResponseError` if a retry may help, and `InputError` if it cannot."""
+    headers = {"Accept-Encoding": "identity"}
     # Without a validator, parts of two different files could be joined.
     if partial.size and partial.validator:
         headers |= {"Range": f"bytes={partial.size}-", "If-Range": partial.validator}
     try:
-        with _open_url(url, headers, timeout) as response:
+        with open_url(url, headers=headers, timeout=timeout) as response:
             if response.status == http.HTTPStatus.PARTIAL_CONTENT:
                 if not ("Range" in headers and _continues_partial(response, partial)):
                     partial.discard()
-                    return "the server sent another part than requested"
+                    raise ResponseError("the server sent another part than requested")
             elif response.status == http.HTTPStatus.OK:
                 partial.start(_get_validator(response))
             else:
                 raise _no_file_error(url, response)
-            return _append_response(response, partial, progress)
+            _append_response(response, partial, progress)
     except urllib.error.HTTPError as problem:
         with problem:
             if problem.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 partial.discard()
-                return "the partial file is longer than the original"
-            if problem.code in (408, 429) or problem.code >= 500:
-                return f"{problem.code} {problem.reason}"
+                raise ResponseError("the partial file is longer than the original") from None
             raise _refusal_error(url, problem) from None
-    except urllib.error.URLError as problem:
-        if isinstance(problem.reason, TimeoutError | ConnectionResetError):
-            return str(problem.reason)
-        raise _unreachable_error(url, problem.reason) from None
-    except (TimeoutError, ConnectionError, http.client.HTTPException) as problem:
-        return str(problem) or type(problem).__name__
 
 
-def _append_response(
-    response: http.client.HTTPResponse, partial: _PartialFile, progress: Progress | None
-) -> str | None:
-    """Append the response to the partial file; return None when the file is complete, else what is missing."""
+def _append_response(response: http.client.HTTPResponse, partial: _PartialFile, progress: Progress | None) -> None:
+    """Append the response to the partial file; raise `ResponseError` if bytes are missing."""
     n_done = partial.size
     content_range, length = _parse_content_range(response), response.headers.get("Content-Length")
     if content_range is not None:
@@ -178,7 +163,8 @@ def _append_response(
             if progress is not None:
                 progress(n_done, total)
     # The standard library does not report a connection that ends early during chunked reads.
-    return None if total is None or n_done == total else f"{total - n_done:,} bytes are missing"
+    if total is not None and n_done != total:
+        raise ResponseError(f"{total - n_done:,} bytes are missing")
 
 
 def _get_validator(response: http.client.HTTPResponse) -> str:
@@ -234,39 +220,6 @@ def _continues_partial(response: http.client.HTTPResponse, partial: _PartialFile
     return validator == partial.validator or (validator is None and not partial.validator.startswith('"'))
 
 
-class _SafeRedirects(urllib.request.HTTPRedirectHandler):
-    """A handler that follows redirects, but raises `InputError` for one from https to http or to another protocol."""
-
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        allowed = ("https:",) if req.full_url.startswith("https:") else ("http:", "https:")
-        if not newurl.startswith(allowed):
-            raise InputError(
-                req.full_url,
-                actual=f"a redirect to {newurl}",
-                expected=f"an address that starts with {' or '.join(allowed)}",
-                remedy="Download the file by hand and pass its folder with --from",
-            )
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-@contextmanager
-def _open_url(url: str, headers: dict[str, str], timeout: float) -> Iterator[http.client.HTTPResponse]:
-    """Open a web address for the block; raise `InputError` for another kind of address."""
-    if not url.startswith(("http://", "https://")):
-        raise InputError(url, actual="not a web address", expected="http or https", remedy="Check the address")
-    opener = urllib.request.build_opener(_SafeRedirects)
-    with opener.open(urllib.request.Request(url, headers=headers), timeout=timeout) as response:
-        yield cast("http.client.HTTPResponse", response)
-
-
 def _no_file_error(url: str, response: http.client.HTTPResponse) -> InputError:
     """Return (not raise) the error for a response with an unexpected status."""
     return InputError(
@@ -288,7 +241,7 @@ def _refusal_error(url: str, problem: urllib.error.HTTPError) -> InputError:
     )
 
 
-def _unreachable_error(url: str, reason: object) -> InputError:
+def _unreachable_error(url: str, reason: Exception) -> InputError:
     """Return (not raise) the error for a server that cannot be reached."""
     return InputError(
         url,

@@ -23,8 +23,9 @@ import pyarrow.parquet as pq
 
 from karat.model.errors import InputError, UsageError
 from karat.model.tables.arrow import Arrow
+from karat.storage.atomic_writing import open_for_writing
 from karat.storage.dumps import Dump, DumpBlock, Progress, ResumePoint
-from karat.storage.files import open_for_writing, printable_path
+from karat.storage.files import printable_path
 
 DEFAULT_MEMORY: Final = "2GB"
 """Memory limit of DuckDB; parsing needs some hundred megabytes more."""

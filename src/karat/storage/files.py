@@ -1,4 +1,4 @@
-"""Reading and writing of files: plain, gzip or zstd, a path or `-`; output appears only when complete."""
+"""Reading of files: plain, gzip or zstd, a path or `-` for standard input."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from shutil import rmtree
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from karat.model.errors import InputError, UsageError
 from karat.model.limits import get_limit, limit_error
@@ -95,7 +94,7 @@ def _is_valid_name(name: str) -> bool:
         return False
 
 
-def _check_path(test: Callable[[Path], bool], path: str) -> bool:
+def path_satisfies(test: Callable[[Path], bool], path: str) -> bool:
     """Return the result of `test` for a path; False if the system rejects the path, such as a name that is too long."""
     try:
         return test(Path(path))
@@ -130,12 +129,12 @@ class Source:
     @cached_property
     def is_folder(self) -> bool:
         """Whether the path is a folder."""
-        return self.path != "-" and _check_path(Path.is_dir, self.path)
+        return self.path != "-" and path_satisfies(Path.is_dir, self.path)
 
     @property
     def exists(self) -> bool:
         """Whether the path exists; True for standard input."""
-        return self.path == "-" or _check_path(Path.exists, self.path)
+        return self.path == "-" or path_satisfies(Path.exists, self.path)
 
     @cached_property
     def file_names(self) -> tuple[str, ...]:
@@ -200,7 +199,7 @@ class Source:
     @cached_property
     def is_single_pass(self) -> bool:
         """Whether the bytes can be read only once: standard input or a pipe."""
-        return self.path == "-" or _check_path(Path.is_fifo, self.path)
+        return self.path == "-" or path_satisfies(Path.is_fifo, self.path)
 
     @cached_property
     def is_compressed(self) -> bool:
@@ -301,86 +300,3 @@ class Source:
 def _wrap_metered(file: Any, meter: ByteMeter) -> IO[bytes]:  # noqa: ANN401  # what the libraries give is no IO for mypy
     """Return a buffered file over a decompressed one, whose bytes `meter` counts."""
     return io.BufferedReader(_MeteredFile(file, meter), _CHUNK)
-
-
-def check_output_path(path: str) -> None:
-    """Raise `UsageError` if no file can be written at `path`, before any work is done."""
-    target = Path(path)
-    if "\0" in path:
-        raise UsageError(f"{printable_path(path)} contains a NUL character. Choose another name.")
-    if path != "-" and _check_path(Path.is_dir, path):
-        raise UsageError(f"{printable_path(path)} is an existing folder. Name a file or a new folder.")
-    if path != "-" and not _check_path(Path.is_dir, str(target.parent)):
-        raise UsageError(f"{printable_path(path)}: there is no folder {str(target.parent)!r}. Create it first.")
-
-
-@contextmanager
-def open_for_writing(path: str) -> Iterator[IO[bytes]]:
-    """Open a file to write bytes, compressed by its suffix; it replaces `path` when the block ends without error.
-
-    `-` is standard output. Raise `UsageError` if the file cannot be written.
-    """
-    if path == "-":
-        if sys.stdout is None:  # closed by the caller
-            raise UsageError("standard output is closed. Name a file instead of -.")
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    check_output_path(path)
-    target = Path(path)
-    is_special = (
-        _check_path(Path.exists, path) and not target.is_file()
-    )  # a device or pipe, which must not be replaced by a file
-    partial = target if is_special else target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with partial.open("wb") as raw, _open_compressor(raw, target.suffix) as file:
-            yield file
-        if not is_special:
-            partial.replace(target)
-    except BrokenPipeError:
-        raise
-    except OSError as problem:
-        reason = problem.strerror or problem
-        raise UsageError(f"{printable_path(path)} cannot be written ({reason}). Choose another path.") from None
-    finally:
-        if not is_special:
-            with suppress(OSError):
-                partial.unlink()
-
-
-def write_folder(path: str, files: Mapping[str, bytes]) -> None:
-    """Write a new folder with `files` (content by name), which appears only when complete.
-
-    Raise `UsageError` if it exists and is not empty, or cannot be written.
-    """
-    target = Path(path)
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{path} already exists. Name a new folder, or delete it first.")
-    if not target.absolute().parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {str(target.parent)!r}. Create it first.")
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        partial.mkdir()
-        for name, data in files.items():
-            (partial / name).write_bytes(data)
-        partial.replace(target)  # an empty folder of that name is replaced
-    except OSError as problem:
-        raise UsageError(f"{path} cannot be written ({problem.strerror or problem}). Choose another path.") from None
-    finally:
-        rmtree(partial, ignore_errors=True)
-
-
-@contextmanager
-def _open_compressor(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
-    """Open a file for the block that compresses into `raw` if the suffix is `.gz` or `.zst`, else `raw` itself."""
-    if suffix == ".gz":
-        # No name and no time in the header, so that equal content gives equal files.
-        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
-            yield cast("IO[bytes]", file)
-    elif suffix == ".zst":
-        import pyarrow as pa
-
-        with pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd") as stream:
-            yield cast("IO[bytes]", stream)
-    else:
-        yield raw

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from karat.data.id_resolution import resolve_ids
 from karat.evaluation.evaluation import evaluate
-from karat.kb.id_resolution import resolve_ids
 from karat.model.corpus import Corpus
 from karat.model.document import EntityId, Prediction
 from karat.model.errors import UsageError
+from karat.model.output.json_files import JsonRecord
 from karat.model.run import Run
 from karat.model.spec.system import STAGES, Refine, hide_gold
+from karat.systems.api import link
 from karat.systems.linking.gold import (
     Canonicaliser,
     GoldLinks,
@@ -24,37 +25,35 @@ from karat.systems.linking.gold import (
 from karat.systems.linking.lexicon import open_snapshots
 from karat.systems.linking.pipeline import get_stage
 from karat.systems.linking.stages import chain_stages
-from karat.systems.linking.system import ConfiguredSystem, link
+from karat.systems.linking.system import ConfiguredSystem
 
 RECALL_DEPTHS = (1, 2, 5, 10, 20)
 """Numbers of candidates for which recall is reported."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageLoss:
+class StageLoss(JsonRecord, frozen=True):
     """The accuracy of one stage of a system, and the F1 that the system would have if the stage were perfect.
 
     `stage`: detection, candidates, ranking or NIL.
-    `n_correct`: number of mentions that the stage handles correctly.
-    `n_total`: number of mentions that reach the stage.
+    `correct`: number of mentions that the stage handles correctly.
+    `total`: number of mentions that reach the stage.
     `f1`: F1 of the system if the stage were perfect; None if it cannot be computed.
     `reason`: why `f1` is None.
     """
 
     stage: str
-    n_correct: int
-    n_total: int
+    correct: int
+    total: int
     f1: float | None
     reason: str = ""
 
     @property
     def share(self) -> float | None:
         """The share of mentions handled correctly; None if no mention reaches the stage."""
-        return self.n_correct / self.n_total if self.n_total else None
+        return self.correct / self.total if self.total else None
 
 
-@dataclass(frozen=True, slots=True)
-class StageReport:
+class StageReport(JsonRecord, frozen=True):
     """The losses of all stages of a system on a corpus.
 
     `system`, `corpus`: their names.

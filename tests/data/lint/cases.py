@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from karat import UNLINKED, Document, Label, Tag, Triple
-from karat.model.spec.rule import LintContext
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.rule import LintContext, Rule
 
 WIKI = "https://en.wikipedia.org/wiki/"
 
@@ -456,4 +457,10 @@ CASES = [
         LintContext(skipped={"labels given twice": 3}),
     ),
     Case("reading", [document(ULM)], []),
+]
+
+CASES += [
+    Case(name, list(rule.example.documents), list(rule.example.findings), rule.example.context)
+    for name in list_plugins("rules")
+    if (rule := get_plugin("rules", name, Rule)).example is not None
 ]

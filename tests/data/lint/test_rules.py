@@ -19,7 +19,8 @@ def test_every_rule_says_what_it_is_and_has_a_case(name):
     assert rule.severity in ("error", "warning", "hint")
     assert rule.find or rule.find_in_corpus
     cases = [case for case in CASES if case.rule == name]
-    assert any(case.expected for case in cases)
+    assert any(case.expected for case in cases), "add example=RuleExample(…) with documents that have the defect"
+    assert (rule.fix is not None) == bool(rule.fix_description)
     assert (rule.fix is not None) == any(fixable for case in cases for _, _, fixable in case.expected)
 
 

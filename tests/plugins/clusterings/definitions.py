@@ -7,7 +7,14 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from karat.model.results.clusters import compare_clusters
+from karat.model.results.clusters import ClusterMembers, Members, compare_members
+
+
+def compare_clusters(gold_mention, gold_cluster, prediction_mention, prediction_cluster):
+    """Karat's counts of two clusterings, each as parallel arrays of codes of mentions and clusters."""
+    return compare_members(
+        ClusterMembers(Members(gold_mention, gold_cluster), Members(prediction_mention, prediction_cluster))
+    )
 
 
 def counted(gold, predictions):

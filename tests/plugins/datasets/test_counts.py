@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from karat.data.catalogue import find_folder, finish_corpus, list_splits, prepare_split
+from karat.data.catalogue import finish_corpus, list_splits
+from karat.data.dataset_files import find_folder, prepare_split
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.dataset import Dataset, DatasetName
 from karat.model.spec.format import Format

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from karat.data.catalogue import fetch_split, find_folder, finish_corpus, prepare_split
+from karat.data.catalogue import finish_corpus
+from karat.data.dataset_files import fetch_split, find_folder, prepare_split
 from karat.model.errors import InputError, UsageError
 from karat.model.registry import get_plugin
 from karat.model.spec.dataset import File

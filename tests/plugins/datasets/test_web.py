@@ -11,9 +11,10 @@ from functools import partial
 
 import pytest
 
-from karat.data.catalogue import fetch_split, prepare_split
+from karat.data.dataset_files import fetch_split, prepare_split
 from karat.model.errors import InputError, UsageError
 from karat.storage import downloads as storage
+from karat.storage import http_client
 from tests.plugins.datasets.toys import GOLD, file, folder, toy
 
 DATA = bytes(range(256)) * 2000
@@ -156,7 +157,7 @@ def test_a_redirect_off_the_web_is_refused(web, tmp_path):
 def test_a_protected_address_never_leads_to_an_open_one():
     asked = urllib.request.Request("https://example.org/f")
     with pytest.raises(InputError, match="starts with https:"):
-        storage._SafeRedirects().redirect_request(asked, io.BytesIO(), 302, "", {}, "http://example.org/f")
+        http_client._SafeRedirects().redirect_request(asked, io.BytesIO(), 302, "", {}, "http://example.org/f")
 
 
 @pytest.mark.parametrize(("code", "said"), [(404, "a missing file"), (410, "a missing file"), (403, "a refusal")])

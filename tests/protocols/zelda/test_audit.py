@@ -42,7 +42,7 @@ def test_entities_words_and_texts_by_hand(tmp_path):
     assert own.mentions == {SEEN: Share(2, 4), NEW_WORDS: Share(1, 4), UNSEEN: Share(1, 4)}
     assert own.unseen == Share(1, 4)
     assert [(near.document, near.section, near.shared) for near in own.near_duplicates] == [("d", "1 S", 1.0)]
-    assert own.n_short == 1
+    assert own.short_documents == 1
 
 
 def test_another_text_about_the_same_is_not_near(tmp_path):

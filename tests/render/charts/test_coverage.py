@@ -90,7 +90,7 @@ def test_the_page_says_the_areas_and_what_is_left_out(karat_cli, files):
         (["-m", "micro.f1"], "the risk"),
         (["--set", "threshold=0.5"], "Remove the threshold"),
         (["--match", "strong,weak"], "one relation"),
-        (["--steps", "5"], "only apply to alpha"),
+        (["--steps", "5"], "no effect without --over alpha"),
     ],
 )
 def test_requests_that_make_no_sense(karat_cli, options, said):

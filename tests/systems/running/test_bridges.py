@@ -57,22 +57,6 @@ class Refined:
 """,
 }
 
-LINKER = {
-    "spacy.py": """
-class Span:
-    start_char, end_char = 0, 6
-class Linked:
-    def get_span(self): return Span()
-    def get_id(self): return 64
-class Doc:
-    class _: linkedEntities = [Linked()]
-class Language:
-    def add_pipe(self, name, last): assert name == "entityLinker"
-    def __call__(self, text): return Doc()
-def load(name): return Language()
-""",
-}
-
 LINKINGS = {
     "entity_linkings.py": """
 from dataclasses import dataclass
@@ -111,13 +95,6 @@ def test_refined_is_asked_in_its_own_environment(tmp_path, monkeypatch, given):
     assert response.error is None
     assert response.predictions == (Prediction(0, 6, "Q64", score=0.75),)
     assert "AIDA-CoNLL" in ran.run.metadata["training: data"]
-
-
-def test_spacy_entity_linker_is_asked_in_its_own_environment(tmp_path, monkeypatch):
-    package(tmp_path, monkeypatch, LINKER)
-    named = RunnableSystem.from_text(f"spacy-entity-linker[python={sys.executable},env=PYTHONPATH]")
-    (response,) = run_system(named, CORPUS, WISHES).run
-    assert response.predictions == (Prediction(0, 6, "Q64"),)
 
 
 @pytest.mark.parametrize("reranker", ["", "fevry"])

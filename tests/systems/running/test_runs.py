@@ -24,9 +24,11 @@ from karat.render.systems.runs import format_duration, render_page
 from karat.storage.response_store import ResponseStore
 from karat.systems.adapters.program import make_command_linker
 from karat.systems.linking.stages import split_batches
+from karat.systems.running.cached_responses import CachedResponse
+from karat.systems.running.latency import subtract_latency
 from karat.systems.running.run import run_system
 from karat.systems.running.system import RunnableSystem
-from karat.systems.running.system_runner import CachedResponse, RunOptions, subtract_overhead
+from karat.systems.running.system_runner import RunOptions
 from tests.systems.running.loopback import Faults, faulty, playing
 
 WISHES = RunOptions(workers=16, attempts=3, wait=0.01, latency_probes=0, max_failures=10**6)
@@ -415,14 +417,14 @@ def test_calibration_never_gives_zero():
 
 def test_calibration_is_kept_with_the_cache():
     cached = {
-        key: CachedResponse(Response("", seconds=seconds), "wall", "", overhead=0.5)
+        key: CachedResponse(Response("", seconds=seconds), "wall", "", latency=0.5)
         for key, seconds in {"a": 0.75, "b": 2.0}.items()
     }
-    corrected, within = subtract_overhead(cached)
+    corrected, within = subtract_latency(cached)
     assert [response.response.seconds for response in corrected.values()] == [0.25, 1.5]
     assert within == 0
-    cached["c"] = CachedResponse(Response("", seconds=0.5), "wall", "", overhead=0.5)
-    assert subtract_overhead(cached) == (cached, 1)
+    cached["c"] = CachedResponse(Response("", seconds=0.5), "wall", "", latency=0.5)
+    assert subtract_latency(cached) == (cached, 1)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 
 from karat.model.document import Document, Label
 from karat.model.errors import InputError, UsageError
-from karat.systems.adapters.retry import RetryPolicy, use_retry_policy
+from karat.storage.retry import RetryPolicy, use_retry_policy
 from karat.systems.adapters.telemetry import capture_telemetry
 from karat.systems.running.system import RunnableSystem
 from tests.systems.running.loopback import Asked, Played, playing

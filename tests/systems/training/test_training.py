@@ -10,7 +10,7 @@ import pytest
 import karat
 from karat import Corpus, Document, Label, UsageError
 from karat.model.errors import InputError, KaratError
-from karat.systems.linking.system import link
+from karat.systems.api import link
 from karat.systems.training.options import PRESETS, TrainingOptions, get_preset
 
 pytestmark = pytest.mark.extras
@@ -29,7 +29,7 @@ QUICK = TrainingOptions(
 
 
 def accuracy(corpus, run):
-    return karat.evaluate(corpus, run, task="d2kb", measures=["strong:micro.r"])["strong:micro.r"]
+    return karat.evaluate(corpus, run, settings={"task": "d2kb"}, measures=["strong:micro.r"])["strong:micro.r"]
 
 
 def trained(kind, world, encoder, folder, plan=QUICK, **more):
@@ -331,13 +331,14 @@ def test_the_command_trains_and_what_it_made_runs(world, lists, tiny_encoder, tm
 
 
 def test_what_needs_no_training(world, lists, tiny_encoder):
-    from karat.systems.linking.neural.tokens import WordPieces
-    from karat.systems.training.baselines import (
+    from bench.baselines import (
         gold_candidate_mask,
         predict_most_frequent,
         predict_most_popular,
         seen_entity_mask,
     )
+
+    from karat.systems.linking.neural.tokens import WordPieces
     from karat.systems.training.data import prepare_training_data
 
     bed = prepare_training_data(world, None, [lists], WordPieces.load(tiny_encoder), 32)

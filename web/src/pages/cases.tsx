@@ -26,6 +26,7 @@ import {
   useTexts,
 } from "../components";
 import { type Case, COVERAGE_TITLES, countItems, type Data, ERROR_KINDS, type Filter } from "../data";
+import type { Page } from "../page";
 import { currentUrl, pageUrl, route } from "../route";
 import { type Cell, type Column, Sheet } from "../sheet";
 
@@ -238,3 +239,5 @@ function CaseList({ data, dataset }: { data: Data; dataset: string }) {
     </>
   );
 }
+
+export const PAGE: Page = { title: "Cases", position: 30, Content: Cases };

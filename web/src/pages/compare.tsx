@@ -19,6 +19,7 @@ import {
   useData,
 } from "../components";
 import { CORRECT_LINK, type Data } from "../data";
+import type { Page } from "../page";
 import { pageUrl, updateQuery } from "../route";
 import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
 import { NoCases } from "./cases";
@@ -257,3 +258,5 @@ function DocumentTable({
     </>
   );
 }
+
+export const PAGE: Page = { title: "Compare", position: 60, Content: Comparison };

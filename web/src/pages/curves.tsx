@@ -11,6 +11,7 @@ import {
   Toolbar,
   useResource,
 } from "../components";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { route, updateQuery } from "../route";
 
@@ -19,7 +20,7 @@ export function Curves() {
   const state = useResource(
     () =>
       dataset.curves
-        ? resources.loadCurves(dataset.key)
+        ? resources.loadResource("curves", dataset.key)
         : Promise.resolve({ dataset: dataset.name, charts: [], missing_charts: [] }),
     dataset.key,
   );
@@ -80,3 +81,5 @@ export function Curves() {
     </Loader>
   );
 }
+
+export const PAGE: Page = { title: "Curves", position: 100, Content: Curves };

@@ -27,6 +27,7 @@ import {
   useTexts,
 } from "../components";
 import { CORRECT_LINK, compilePattern, countItems, type Data, UNCOUNTED_CASE, UNLINKED, WRONG_LINK } from "../data";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { pageUrl, route } from "../route";
 import type { EntitiesResource } from "../shape";
@@ -279,7 +280,7 @@ const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]
 
 /** The list over all datasets. */
 function AllDatasets() {
-  const state = useResource(resources.loadEntities, "entities");
+  const state = useResource(() => resources.loadResource("entities"), "entities");
   if (state.error)
     return (
       <>
@@ -599,7 +600,7 @@ function OtherDatasets({ id, dataset }: { id: string; dataset: string }) {
   const { datasets } = leaderboardState.value!,
     hasOthers = datasets.filter((item) => item.cases).length > 1;
   const state = useResource(
-    () => (hasOthers ? resources.loadEntities() : Promise.reject(new Error("one dataset"))),
+    () => (hasOthers ? resources.loadResource("entities") : Promise.reject(new Error("one dataset"))),
     String(hasOthers),
   );
   const entityIndex = state.value?.entities.indexOf(id) ?? -1;
@@ -779,3 +780,5 @@ function SurfaceReport({ data, dataset }: { data: Data; dataset: string }) {
     </>
   );
 }
+
+export const PAGE: Page = { title: "Entities", position: 70, Content: Entities };

@@ -16,6 +16,7 @@ import {
   Toolbar,
   useResource,
 } from "../components";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { pageUrl, route } from "../route";
 import type { ErrorsResource } from "../shape";
@@ -31,7 +32,7 @@ const GROUP_TITLES: Record<string, string> = {
 };
 
 export function Errors() {
-  const state = useResource(resources.loadErrors, "errors");
+  const state = useResource(() => resources.loadResource("errors"), "errors");
   return <Loader state={state}>{(resource) => <CategoryTree resource={resource} />}</Loader>;
 }
 
@@ -241,3 +242,5 @@ function summariseErrors(resource: ErrorsResource, counts: ErrorsResource["count
     </>
   );
 }
+
+export const PAGE: Page = { title: "Errors", position: 20, Content: Errors };

@@ -27,6 +27,7 @@ import {
 } from "../components";
 import { CORRECT_LINK, type Data, MISSED_MENTION, SPURIOUS_PREDICTION, UNCOUNTED_CASE, WRONG_LINK } from "../data";
 import { Graph } from "../graph";
+import type { Page } from "../page";
 import { findRegions } from "../regions";
 import * as resources from "../resources";
 import { pageUrl, route } from "../route";
@@ -200,7 +201,7 @@ function HeatTable() {
 }
 
 function Problems() {
-  const state = useResource(resources.loadProblems, "problems");
+  const state = useResource(() => resources.loadResource("problems"), "problems");
   return (
     <>
       <h1 class="summary">Problems, the reductions between them, and the systems and datasets for each problem.</h1>
@@ -360,7 +361,7 @@ function Verdicts() {
   const state = useResource(
     () =>
       dataset.credits
-        ? resources.loadCredits(dataset.key)
+        ? resources.loadResource("credits", dataset.key)
         : Promise.reject(
             new Error("No verdicts: they need predictions with mentions, scored under Karat's own profile."),
           ),
@@ -532,3 +533,5 @@ function VerdictReport({ data, resource, dataset }: { data: Data; resource: Cred
     </>
   );
 }
+
+export const PAGE: Page = { title: "Figures", position: 110, Content: Figures };

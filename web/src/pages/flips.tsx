@@ -24,6 +24,7 @@ import {
   useTexts,
 } from "../components";
 import { countItems, type Data, UNCOUNTED_CASE } from "../data";
+import type { Page } from "../page";
 import { currentUrl, pageUrl, route } from "../route";
 import { type Cell, type Column, Sheet } from "../sheet";
 import { NoCases } from "./cases";
@@ -357,3 +358,5 @@ function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
     </>
   );
 }
+
+export const PAGE: Page = { title: "Flips", position: 50, Content: Flips };

@@ -1,5 +1,6 @@
 // The leaderboard: scores, intervals and significance.
 
+import { CategoryBreakdown, FacetBreakdown } from "../breakdown";
 import {
   formatHidden,
   formatPercent,
@@ -17,10 +18,10 @@ import {
   Toolbar,
 } from "../components";
 import { compilePattern } from "../data";
+import type { Page } from "../page";
 import { currentUrl, pageUrl, route, updateQuery } from "../route";
 import type { MeasureTable } from "../shape";
 import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
-import { CategoryBreakdown, FacetBreakdown } from "./breakdown";
 
 const MEASURE_TITLES: Record<string, string> = {
   "micro.p": "P",
@@ -654,3 +655,5 @@ function Notes({ dataset }: { dataset: number | null }) {
     </>
   );
 }
+
+export const PAGE: Page = { title: "Leaderboard", position: 10, Content: Leaderboard };

@@ -23,6 +23,7 @@ import {
   useTexts,
 } from "../components";
 import type { Data } from "../data";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { currentUrl, pageUrl, route } from "../route";
 import type { MeasureTable, ProfileInfo, ReasonStep, Reasons, ReasonsResource } from "../shape";
@@ -163,7 +164,7 @@ function ProfileSummary({
 }
 
 function ScoreGap({ dataset, profiles }: { dataset: string; profiles: string[] }) {
-  const state = useResource(() => resources.loadReasons(dataset), dataset);
+  const state = useResource(() => resources.loadResource("reasons", dataset), dataset);
   return (
     <Loader state={state}>
       {(resource) => <GapDetails resource={resource} dataset={dataset} profiles={profiles} />}
@@ -391,3 +392,5 @@ function FlipTable({
     </>
   );
 }
+
+export const PAGE: Page = { title: "Profiles", position: 90, Content: Profiles };

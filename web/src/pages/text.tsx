@@ -26,6 +26,7 @@ import {
   useTexts,
 } from "../components";
 import { CORRECT_LINK, compilePattern, type Data, UNCOUNTED_CASE } from "../data";
+import type { Page } from "../page";
 import { findRegions, type Region, type Section, splitSections } from "../regions";
 import { currentUrl, pageUrl, route, updateQuery } from "../route";
 import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
@@ -773,3 +774,5 @@ function EntityDetails({
     </>
   );
 }
+
+export const PAGE: Page = { title: "Texts", position: 40, Content: TextPage };

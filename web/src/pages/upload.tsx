@@ -1,6 +1,8 @@
 // Upload of a gold standard and predictions.
 import { useState } from "preact/hooks";
-import { leaderboardState } from "../components";
+import { EmptyState, leaderboardState } from "../components";
+import type { Page } from "../page";
+import { hasServer, isSingleSubmission } from "../resources";
 
 /** Reload the page after following a link to it. */
 const reloadPage = () => setTimeout(() => location.reload());
@@ -82,3 +84,13 @@ export function Upload() {
     </>
   );
 }
+
+/** Whether uploads are possible: there is a server, and it shows the whole archive. */
+const canUpload = () => hasServer() && !isSingleSubmission();
+
+export const PAGE: Page = {
+  title: "Upload",
+  position: 130,
+  Content: () => (canUpload() ? <Upload /> : <EmptyState isHeading message="No server accepts uploads here." />),
+  isListed: canUpload,
+};

@@ -1,14 +1,24 @@
 // Results of verification: outcomes, and scores before and after verification.
 
-import { EmptyState, formatNumber, formatPercent, Loader, Select, Toolbar, useResource } from "../components";
+import {
+  EmptyState,
+  formatNumber,
+  formatPercent,
+  Loader,
+  leaderboardState,
+  Select,
+  Toolbar,
+  useResource,
+} from "../components";
+import type { Page } from "../page";
 import * as resources from "../resources";
 import { formatFixed } from "../rounding";
 import { route } from "../route";
-import type { JudgeQualityRecord, PosthocRecord, SourceRecord, VerificationFile, VerificationResource } from "../shape";
+import type { JudgeQuality, PosthocRecord, SourceRecord, VerificationFile, VerificationResource } from "../shape";
 import { type Cell, type Column, Sheet } from "../sheet";
 
 export function Verification() {
-  const state = useResource(resources.loadVerification, "verification");
+  const state = useResource(() => resources.loadResource("verification"), "verification");
   return (
     <Loader state={state}>
       {(resource) =>
@@ -38,7 +48,7 @@ const datasetTitle = (campaign: VerificationFile): string =>
 const formatKappa = (value: number | null): string => (value === null ? "–" : formatFixed(value, 3));
 
 /** The judges whose judgements the scores use: people, or one automatic judge. */
-const listJudges = (campaign: VerificationFile): JudgeQualityRecord[] =>
+const listJudges = (campaign: VerificationFile): JudgeQuality[] =>
   campaign.judges.filter((judge) => judge.machine === (campaign.judged_by === "people" ? null : campaign.judged_by));
 
 function CampaignReport({ resource }: { resource: VerificationResource }) {
@@ -248,3 +258,10 @@ function scoreCell(score: PosthocRecord | undefined, measure: "precision" | "rec
       ),
   };
 }
+
+export const PAGE: Page = {
+  title: "Verification",
+  position: 120,
+  Content: Verification,
+  isListed: () => leaderboardState.value!.has_verification,
+};

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from karat.model.signature import Signature
 from karat.model.spec.external_access import training_metadata
 from karat.stats.significance.friedman import compute_ranks, critical_difference, find_rank_groups, friedman
 
+SIMILARITY_RELATIONS: Final = "strong,weak,mention-weak,entity"
+"""Match relations under which systems are compared with each other, unless others are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class ComparisonExtras:
@@ -58,6 +61,11 @@ class ComparisonExtras:
     """Whether to compare F1 of detection with F1 of linking."""
     selected_on: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By system, the datasets on which its variant was selected."""
+
+    @property
+    def relations(self) -> str | None:
+        """Match relations of the similarity, separated by commas; `best_threshold` alone uses the default ones."""
+        return self.similarity or (None if self.best_threshold is None else SIMILARITY_RELATIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +173,7 @@ def compare(
     averages = compute_means(table, samples, options)
     mentions = [m for name in table.common_datasets if (m := collect_mentions(table, name)) is not None]
     detection = {m.dataset: stats for m in mentions if (stats := m.detection_stats()) is not None}
-    match = extras.similarity or (None if extras.best_threshold is None else "strong,weak,mention-weak,entity")
+    match = extras.relations
     similarity = None if match is None else compute_similarities(table, match, extras.best_threshold)
     return Comparison(
         measure=table.measure,

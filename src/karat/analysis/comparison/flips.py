@@ -6,7 +6,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Final, NamedTuple
@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import astuple, force_setattr
 
 from karat.analysis.comparison.grid import Grid
 from karat.evaluation.evaluation import Evaluation
@@ -22,6 +23,7 @@ from karat.matching.facts.sentence import sentence_around
 from karat.matching.read.facets import corpus_facet_values
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.errors import UsageError
+from karat.model.output.json_files import JsonRecord
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.facet import Facet
 from karat.model.spec.settings.task import TASKS
@@ -48,8 +50,7 @@ _FAILURE_COLUMNS: Final = (
 """Columns of the verdict table that describe a failure."""
 
 
-@dataclass(frozen=True, slots=True)
-class DetectionStats:
+class DetectionStats(JsonRecord, frozen=True):
     """Counts of detected and correctly linked mentions of one system."""
 
     mentions: int
@@ -62,25 +63,21 @@ class DetectionStats:
     """Number of mentions that all systems detect."""
     common_correct: int
     """Number of `common` mentions that the system links correctly."""
+    coverage: float | None = None
+    """Share of mentions that are detected, computed by the constructor; None without mentions."""
+    accuracy: float | None = None
+    """Share of detected mentions that are linked correctly, computed likewise; None if none is detected."""
+    common_accuracy: float | None = None
+    """Share of the `common` mentions that are linked correctly, computed likewise; None if there are none."""
 
-    @property
-    def coverage(self) -> float | None:
-        """Share of mentions that are detected; None without mentions."""
-        return self.detected / self.mentions if self.mentions else None
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of detected mentions that are linked correctly; None if none is detected."""
-        return self.correct / self.detected if self.detected else None
-
-    @property
-    def common_accuracy(self) -> float | None:
-        """Share of the mentions detected by all systems that are linked correctly; None if there are none."""
-        return self.common_correct / self.common if self.common else None
+    def __post_init__(self) -> None:
+        force_setattr(self, "coverage", self.detected / self.mentions if self.mentions else None)
+        force_setattr(self, "accuracy", self.correct / self.detected if self.detected else None)
+        force_setattr(self, "common_accuracy", self.common_correct / self.common if self.common else None)
 
     def merge(self, other: DetectionStats) -> DetectionStats:
         """Return new counts, the sums of both."""
-        sums = (a + b for a, b in zip(astuple(self), astuple(other), strict=True))
+        sums = (a + b for a, b in zip(astuple(self)[:5], astuple(other)[:5], strict=True))
         return DetectionStats(*sums)
 
 
@@ -308,7 +305,10 @@ def collect_mentions(grid: Grid, dataset: str) -> MentionsBySystem | None:
 
 
 def _case_column(facet: str) -> str | None:
-    """Return the column of the verdict table that contains a facet of cases; None for a facet of gold mentions."""
+    """Return the column of the verdict table that has the values of `facet`, or None.
+
+    None if the facet is computed from gold mentions, not stored in a column, or is a category dimension of the data.
+    """
     return get_plugin("facets", facet, Facet).column if facet in list_plugins("facets") else None
 
 

@@ -18,7 +18,7 @@ from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.measures import detection_view, expand_measure, get_measure
 from karat.evaluation.request import Request
 from karat.evaluation.score_intervals import derive_seed
-from karat.evaluation.stored_views import load_stored_view
+from karat.evaluation.view import load_stored_view
 from karat.model.corpus import Corpus, DataName
 from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import MeasureName, parse_measure
@@ -139,10 +139,9 @@ class Grid:
 
     @cached_property
     def signature(self) -> Signature:
-        """The common signature of all evaluations.
+        """One signature (the settings and data behind a score) for all evaluations of the grid.
 
-        The data part of the signature lists all datasets. Values that differ between evaluations are separated by
-        semicolons.
+        Its part `data` lists all datasets. Other values that differ between evaluations are joined by semicolons.
         """
         data = ",".join(next(iter(row.values())).entry.data_signature for row in self.cells.values())
         first = self.results[0].signature

@@ -58,9 +58,9 @@ class MeanPair:
 
 
 def compute_means(grid: Grid, samples: Mapping[str, Samples], options: ComparisonOptions) -> dict[str, Mean]:
-    """Return unweighted and weighted average scores of each system over the common datasets.
+    """Return the unweighted and the weighted average score of each system over the datasets that all systems have.
 
-    `samples`: bootstrap samples by dataset, for the intervals.
+    `samples`: bootstrap samples by dataset, for the confidence intervals. The weights are the numbers of mentions.
     """
     if not grid.common_datasets:
         return {system: Mean(Estimate(None), Estimate(None), "no dataset has scores of all") for system in grid.systems}
@@ -79,9 +79,10 @@ def compute_means(grid: Grid, samples: Mapping[str, Samples], options: Compariso
 def _weighted_means(
     grid: Grid, samples: Mapping[str, Samples], options: ComparisonOptions, weights: Floats
 ) -> list[Estimate]:
-    """Return the mean score of each system over the common datasets, weighted by `weights`, one per dataset.
+    """Return the weighted mean score of each system over the common datasets, with its confidence interval.
 
-    The means are undefined if a weight is NaN or all weights are 0.
+    `grid`: scores by dataset and system. `samples`: bootstrap samples by dataset, for the intervals. `options`: gives
+    `alpha`. `weights`: one per common dataset. The means are undefined (None) if a weight is NaN or all weights are 0.
     """
     if np.isnan(weights).any() or not weights.sum():
         return [Estimate(None)] * len(grid.systems)

@@ -85,7 +85,11 @@ class Samples:
 
 
 def _summands_of_columns(score: AdditiveScore, low: int, high: int) -> TotalsMeasure:
-    """Return a function that maps rows of a wider table to the summands of `score`, from columns `low` to `high`."""
+    """Return a function that computes the summands of `score` from rows of a wider table.
+
+    Summands are the numbers of a document whose sums give the score. Columns `low` to `high` (exclusive) of the table
+    are those of `score.base`; the others belong to other systems.
+    """
     return lambda rows: score.to_summands(rows[:, low:high])
 
 

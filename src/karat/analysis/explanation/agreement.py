@@ -22,17 +22,20 @@ categories of one dimension on one label form one category, as a set.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from karat.data.inputs import GoldInput, load_golds
 from karat.evaluation.evaluation import evaluate
 from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
+from karat.kb.catalogue import open_kb
 from karat.kb.ids.id_context import build_context
 from karat.kb.ids.normalising_kb import wrap_kb
 from karat.kb.protocol import KB
@@ -40,6 +43,8 @@ from karat.matching.read.facets import dimension_names
 from karat.matching.read.read_options import ReadOptions, canonical_ids, collect_table_evidence, find_nil_ids
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
+from karat.model.keywords import check_keywords
+from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
@@ -63,7 +68,7 @@ _NONE, _NIL, _NO_LINK = ("",), ("", "NIL"), ("", "unlinked")
 """Categories that are not entities; tuples, so that they cannot equal an id."""
 
 
-class AgreementScore(NamedTuple):
+class AgreementScore(JsonRecord, frozen=True, rename={"reason": "undefined"}):
     """A coefficient with its interval over documents, its number of items, and the reason if it is undefined."""
 
     value: float | None
@@ -72,12 +77,12 @@ class AgreementScore(NamedTuple):
     reason: str | None = None
 
 
-class AnnotatorPairAgreement(NamedTuple):
+class AnnotatorPairAgreement(JsonRecord, frozen=True):
     """The agreement of two annotators."""
 
-    first: str
+    annotator_a: str
     """Name of the first annotator."""
-    second: str
+    annotator_b: str
     """Name of the second annotator."""
     documents: int
     """Number of documents that both annotated."""
@@ -93,7 +98,7 @@ class AnnotatorPairAgreement(NamedTuple):
     """Cohen's kappa by dimension, over the items to which both gave a category."""
 
 
-class CategoryAgreement(NamedTuple):
+class CategoryAgreement(JsonRecord, frozen=True):
     """The agreement of all annotators on the categories of one dimension."""
 
     same: AgreementScore
@@ -104,9 +109,8 @@ class CategoryAgreement(NamedTuple):
     """Krippendorff's alpha."""
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """The agreement of annotators of the same documents."""
+class Agreement(JsonFile, frozen=True, tag="karat-agreement/2"):
+    """The agreement of annotators of the same documents: the output of `karat agreement --json`."""
 
     annotators: tuple[str, ...]
     """Names of the annotators."""
@@ -118,6 +122,8 @@ class Agreement:
     """Confidence level of the intervals."""
     resamples: int
     """Number of bootstrap samples."""
+    excluded: Mapping[str, int]
+    """Counts of what could not be compared, by description."""
     pairs: tuple[AnnotatorPairAgreement, ...]
     """Agreement of each pair of annotators."""
     fleiss: AgreementScore
@@ -130,8 +136,6 @@ class Agreement:
     """Krippendorff's alpha over the items that all annotators of a document marked."""
     categories: Mapping[str, CategoryAgreement]
     """Agreement on categories by dimension."""
-    excluded: Mapping[str, int]
-    """Counts of what could not be compared, by description."""
     kb: str | None = None
     """Name of the knowledge base that resolves ids, or maps ids of different schemes onto each other."""
 
@@ -166,24 +170,39 @@ class Judgements(NamedTuple):
         return Judgements(codes[:, mask], self.document[mask], self.documents)
 
 
+def disambiguate_corpora(corpora: Sequence[Corpus], paths: Sequence[str]) -> list[Corpus]:
+    """Return `corpora`; a corpus with the same name as another corpus is renamed to its path in `paths`."""
+    names = [corpus.name for corpus in corpora]
+    return [
+        replace(corpus, name=path) if names.count(corpus.name) > 1 else corpus
+        for corpus, path in zip(corpora, paths, strict=True)
+    ]
+
+
+@check_keywords
 def agreement(
-    corpora: Sequence[Corpus],
+    golds: Sequence[GoldInput] | Mapping[str, GoldInput],
     *,
-    kb: KB | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     resamples: int = RESAMPLES,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Agreement:
-    """Measure the agreement of annotators, one corpus each; the names of the corpora must differ.
+    """Measure the agreement of annotators, one gold standard each; their names must differ.
 
+    Each of `golds` is a path, a name from the catalogue, plain dictionaries, or an object; `golds` may be a mapping
+    from names.
     Intervals at the level `confidence` are computed from `resamples` bootstrap samples of documents. With a knowledge
     base, ids of the same entity are equal; by default the built-in one maps ids of different schemes onto each other.
     Raises `InputError` if two annotators have different texts under one id.
     """
+    corpora = load_golds(golds)
+    kb = open_kb(kb) if isinstance(kb, str | os.PathLike) else kb
     annotators = tuple(corpus.name for corpus in corpora)
     if len(corpora) < 2 or len(set(annotators)) < len(annotators):
         raise UsageError(
-            "agreement needs at least two annotators with different names. Pass corpora with distinct names."
+            "agreement needs at least two annotators with different names. Pass corpora with distinct names, or a "
+            "mapping from names."
         )
     ids = _shared_documents(corpora)
     if kb is None:

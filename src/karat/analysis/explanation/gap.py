@@ -5,6 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,13 +14,16 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
+from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
+from karat.model.keywords import check_keywords
 from karat.model.measure_name import parse_measure
+from karat.model.output.json_files import JsonRecord
 from karat.model.profile_signatures import format_profile
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import Result
@@ -42,7 +46,7 @@ _MEASURE = "measure"
 _IGNORED_SETTINGS = ("match", "seed")  # what is displayed, and what affects no score
 
 
-class Flip(NamedTuple):
+class Flip(JsonRecord, frozen=True):
     """A case that counts differently after a setting has switched to the other profile.
 
     `gold` and `prediction` are the links of the case, or None. `…_before` and `…_after` tell how each side counted;
@@ -134,17 +138,18 @@ class GapExplanation:
         return self.score - self.reference_score
 
 
+@check_keywords
 def explain_gap(
-    corpus: Corpus,
-    run: Run,
+    gold: GoldInput,
+    predictions: PredictionsInput,
     *,
     reference_profile: str,
     profile: str = "karat",
     measure: str = "strong:micro.f1",
     reference_measure: str | None = None,
-    reference_settings: Mapping[str, str] | None = None,
-    settings: Mapping[str, str] | None = None,
-    kb: KB | None = None,
+    reference_settings: Mapping[str, object] | None = None,
+    settings: Mapping[str, object] | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     samples: int = 200,
     seed: int = 0,
     allow_unknown: bool = False,
@@ -152,6 +157,7 @@ def explain_gap(
 ) -> GapExplanation:
     """Attribute the gap between the scores of two profiles to the settings in which they differ.
 
+    `gold` and `predictions` are each a path, a name from the catalogue, plain dictionaries, or an object.
     Each setting gets its Shapley value: its average contribution over all orders in which the settings could switch
     from `reference_profile` to `profile`. The shares add up to the gap. Settings that cannot affect `measure` on this
     data are listed but not scored. With more than 12 settings, `samples` orders are sampled. `reference_measure` is
@@ -159,6 +165,7 @@ def explain_gap(
     profiles. If a profile bridges the ids of both sides, all mixtures use its knowledge base. `progress` is called with
     1 after each scored mixture of settings. Raises `UsageError` if a score is undefined.
     """
+    corpus, run = load_inputs(gold, predictions)
     reference_side = _Side.from_options(
         reference_profile, reference_settings or {}, reference_measure or measure, kb, allow_unknown
     )
@@ -305,9 +312,9 @@ class _Side:
     def from_options(
         cls,
         profile: str,
-        settings: Mapping[str, str],
+        settings: Mapping[str, object],
         measure: str,
-        kb: KB | None,
+        kb: KB | str | os.PathLike[str] | None,
         allow_unknown: bool,
     ) -> _Side:
         """Create a side; raise `UsageError` unless its measure is a single score of the whole corpus."""

@@ -238,7 +238,10 @@ def find_order_dependent_settings(settings: Mapping[str, str]) -> list[str]:
 
 
 def _describe_measure(name: MeasureName) -> str:
-    """Return formula, scope and edge cases of a measure; raise an error for an unknown filter or measure."""
+    """Return the formula, scope and edge cases of the measure `name`, as lines of text.
+
+    Raise `UnknownNameError` if the measure, or a filter in `name` such as `nil` in `strong[nil]:micro.f1`, is unknown.
+    """
     check_filters(name.view.filters)
     measure = get_measure(name)
     lines = [f"{name}: {measure.title}."]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.lazy_group import LazyGroup
+from karat.cli.lazy_group import command_group
 
 COMMANDS = {
     "categorise": "Assign fine-grained categories to a gold standard.",
@@ -17,14 +15,4 @@ COMMANDS = {
 }
 """One-line help of every command, so that listing the commands imports none of them."""
 
-
-class _Commands(LazyGroup):
-    """The subcommands of `karat data`."""
-
-    prefix = "karat.cli.data."
-    commands_help = COMMANDS
-
-
-@click.command(cls=_Commands)
-def command() -> None:
-    """List, fetch, convert, check and describe datasets."""
+command = command_group(__name__, COMMANDS, "List, fetch, convert, check and describe datasets.")

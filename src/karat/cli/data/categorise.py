@@ -4,38 +4,43 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option, to_option
+from karat.cli.options.reading import input_options
+from karat.cli.options.scoring import gold_format_option, kb_option
 from karat.cli.output import echo, page_width, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("gold")
-@click.option(
-    "--kb", metavar="NAME|DIR", help="Knowledge base with names, aliases and popularity: a snapshot or a folder."
-)
-@click.option(
+@kb_option("Knowledge base with names, aliases and popularity: a snapshot or a folder.")
+@option(
     "--tagger",
     default="rules",
     show_default=True,
     metavar="NAME",
     help="Part-of-speech tagger: rules, or spacy:MODEL such as spacy:en_core_web_md.",
 )
-@click.option("--out", "target", metavar="FILE", help="Write the corpus with categories.")
-@click.option("--to", "format_name", metavar="FORMAT", help="Output format, if the suffix of FILE is ambiguous.")
-@click.option("--keep-existing", is_flag=True, help="Keep existing categories and only add missing ones.")
-@click.option("--evaluate", is_flag=True, help="Compare with the existing categories.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the statistics as JSON."
+@option("--out", "target", metavar="FILE", help="Write the corpus with categories.")
+@to_option("FILE", needs=["--out"])
+@option(
+    "--keep-existing",
+    is_flag=True,
+    help="Keep existing categories and only add missing ones.",
+    unless=["--evaluate"],
+    is_strict=True,
 )
-@click.option("--gold-format", metavar="NAME", help="Format of GOLD, if not detected.")
+@option("--evaluate", is_flag=True, help="Compare with the existing categories.")
+@json_option("the statistics")
+@gold_format_option("GOLD")
 @input_options
 def command(
     gold: str,
     kb: str | None,
     tagger: str,
     target: str | None,
-    format_name: str | None,
+    target_format: str | None,
     keep_existing: bool,
     evaluate: bool,
     json_file: str | None,
@@ -57,14 +62,11 @@ def command(
     from karat.data.convert import count_losses
     from karat.data.load import get_target_format, load, save
     from karat.kb.catalogue import open_kb
-    from karat.model.errors import UsageError
     from karat.model.output.progress import track_progress
     from karat.render.data.categories import render_page, to_json
 
     check_paths([gold], [target, json_file])
-    if evaluate and keep_existing:
-        raise UsageError("--keep-existing and --evaluate exclude each other. Remove one of them.")
-    format, target_spec = (None, None) if target is None else get_target_format(target, format_name)
+    format, target_spec = (None, None) if target is None else get_target_format(target, target_format)
     tagger_object = get_tagger(tagger)
     knowledge_base = None if kb is None else open_kb(kb)
     corpus = load(gold, format=gold_format)

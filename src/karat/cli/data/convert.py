@@ -5,26 +5,33 @@ from __future__ import annotations
 import click
 
 from karat.cli.arguments import check_paths
-from karat.cli.input_options import input_options
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import to_option
+from karat.cli.options.reading import input_options, source_options
+from karat.cli.options.scoring import kb_option, steps_option
 from karat.cli.output import echo
 
 
-@click.command()
+@karat_command()
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--to", "target_name", metavar="FORMAT", help="Output format, if the suffix of OUT is ambiguous.")
-@click.option("--from", "source_format", metavar="FORMAT", help="Format of IN, if not detected.")
-@click.option("--as", "kind", type=click.Choice(["gold", "predictions"]), help="Content of IN, if ambiguous.")
-@click.option("--gold", metavar="FILE", help="Gold standard whose texts the predictions refer to.")
-@click.option("--step", "steps", multiple=True, metavar="NAME", help="Step to apply first (repeatable).")
-@click.option("--kb", metavar="NAME|DIR", help="Knowledge base for steps that need one, such as drop-deleted.")
-@click.option("--base", metavar="IRI", help="IRI prefix of document ids in NIF.")
-@click.option("--entity-base", metavar="IRI", help="IRI prefix of entities that are neither IRIs nor QIDs.")
+@to_option()
+@source_options("IN")
+@option("--gold", metavar="FILE", help="Gold standard whose texts the predictions refer to.")
+@steps_option()
+@kb_option(
+    "Knowledge base for steps that need one, such as drop-deleted.",
+    needs=["--step"],
+    is_strict=True,
+    hint="karat kb resolve resolves ids.",
+)
+@option("--base", metavar="IRI", help="IRI prefix of document ids in NIF.")
+@option("--entity-base", metavar="IRI", help="IRI prefix of entities that are neither IRIs nor QIDs.")
 @input_options
 def command(
     source: str,
     target: str,
-    target_name: str | None,
+    target_format: str | None,
     source_format: str | None,
     kind: str | None,
     gold: str | None,
@@ -57,9 +64,7 @@ def command(
     from karat.render.data.conversion import render_page
 
     check_paths(split_pool_name(source), [target])
-    if kb is not None and not steps:
-        raise UsageError("--kb is only used by steps. Add --step NAME, or use karat kb resolve.")
-    format, target_spec = get_target_format(target, target_name)
+    format, target_spec = get_target_format(target, target_format)
     if not steps and gold is None and base is None and entity_base is None:
         counts = convert_in_blocks(source, target, target_spec, kind=kind, format=source_format)
         if counts is not None:

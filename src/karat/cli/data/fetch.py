@@ -11,28 +11,34 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
 from karat.cli.output import print_page, write_output
 
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar  # click gives the type no public name
 
-    from karat.data.catalogue import Progress
+    from karat.data.dataset_files import Progress
 
 
-@click.command()
+@karat_command()
 @click.argument("datasets", nargs=-1, required=True, metavar="NAME[@VERSION][/SPLIT]…")
-@click.option(
+@option(
     "--from",
     "source_folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="Folder with local copies to use instead of downloading.",
 )
-@click.option("--link", is_flag=True, help="With --from, link to the files instead of copying them.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the fetched files as JSON."
+@option(
+    "--link",
+    is_flag=True,
+    help="With --from, link to the files instead of copying them.",
+    needs=["--from"],
+    is_strict=True,
 )
+@json_option("the fetched files")
 def command(datasets: tuple[str, ...], source_folder: Path | None, link: bool, json_file: str | None) -> None:
     """Download datasets and verify their checksums.
 
@@ -45,14 +51,13 @@ def command(datasets: tuple[str, ...], source_folder: Path | None, link: bool, j
     karat data fetch kore50
     karat data fetch aida --from ~/conll2003
     """
-    from karat.data.catalogue import fetch_split, find_dataset, list_splits
-    from karat.model.errors import UnknownNameError, UsageError
+    from karat.data.catalogue import find_dataset, list_splits
+    from karat.data.dataset_files import fetch_split
+    from karat.model.errors import UnknownNameError
     from karat.model.registry import list_plugins
     from karat.render.data.datasets import encode_fetch_results, render_fetch_results
 
     check_paths([], [json_file])
-    if link and source_folder is None:
-        raise UsageError("--link needs local copies. Add --from FOLDER.")
     splits = []
     for name in datasets:
         dataset_name = find_dataset(name)

@@ -3,65 +3,64 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import group_options, karat_command, option
+from karat.cli.options.output import json_option, limit_option
+from karat.cli.options.reading import input_options, kind_option
+from karat.cli.options.scoring import format_options, kb_option
 from karat.cli.output import echo, page_width, write_output
 
+if TYPE_CHECKING:
+    from karat.analysis.comparison.entries import Formats
+    from karat.data.lint.lint_file import LintOptions
 
-@click.command()
+
+def _build_options(**options: object) -> LintOptions:
+    """Return the rules to check."""
+    from karat.data.lint.lint_file import LintOptions
+
+    return LintOptions(**options)  # type: ignore[arg-type]  # the options are named like its fields
+
+
+@karat_command()
 @click.argument("file")
-@click.option("--gold", metavar="GOLD", help="Gold standard with the texts, if FILE contains predictions.")
-@click.option("--as", "kind", type=click.Choice(["gold", "predictions"]), help="Content of FILE, if ambiguous.")
-@click.option("--fix", "target", metavar="OUT", help="Write the gold standard with all automatic fixes.")
-@click.option(
-    "--kb",
-    metavar="NAME|DIR",
-    help="Knowledge base with ids, types and redirects: a snapshot, or entities.tsv, redirects.tsv, …",
+@option("--gold", metavar="GOLD", help="Gold standard with the texts, if FILE contains predictions.")
+@kind_option("FILE")
+@option("--fix", "target", metavar="OUT", help="Write the gold standard with all automatic fixes.")
+@group_options(
+    "options",
+    _build_options,
+    kb_option("Knowledge base with ids, types and redirects: a snapshot, or entities.tsv, redirects.tsv, …"),
+    option("--redirects", metavar="FILE", help="Redirects, as two columns or one JSON object."),
+    option("--types", metavar="FILE", help="Allowed entity types, one per line."),
+    option("--rules", "rules_file", metavar="FILE", help="Custom rules in TOML (docs/lint.md)."),
+    option(
+        "--only",
+        multiple=True,
+        metavar="RULE",
+        help="Rule to check, or a .py file to run (repeatable).  [default: all rules]",
+    ),
+    option("--skip", multiple=True, metavar="RULE", help="Rule to skip (repeatable)."),
 )
-@click.option("--redirects", metavar="FILE", help="Redirects, as two columns or one JSON object.")
-@click.option("--types", metavar="FILE", help="Allowed entity types, one per line.")
-@click.option("--rules", "rules_file", metavar="FILE", help="Custom rules in TOML (docs/lint.md).")
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="RULE",
-    help="Rule to check, or a .py file to run (repeatable).  [default: all rules]",
-)
-@click.option("--skip", multiple=True, metavar="RULE", help="Rule to skip (repeatable).")
-@click.option("--strict", is_flag=True, help="Exit with code 1 if errors or warnings remain.")
-@click.option(
-    "--limit",
-    default=5,
-    show_default=True,
-    type=click.IntRange(0),
-    metavar="N",
-    help="Maximum number of findings to print per rule.",
-)
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write all findings as JSON."
-)
-@click.option("--gold-format", metavar="NAME", help="Format of the gold standard, if not detected.")
-@click.option("--predictions-format", metavar="NAME", help="Format of the predictions, if not detected.")
+@option("--strict", is_flag=True, help="Exit with code 1 if errors or warnings remain.")
+@limit_option(5, "findings to print per rule")
+@json_option("all findings")
+@format_options("the gold standard", "the predictions")
 @input_options
 def command(
     file: str,
     gold: str | None,
     kind: str | None,
     target: str | None,
-    kb: str | None,
-    redirects: str | None,
-    types: str | None,
-    rules_file: str | None,
-    only: tuple[str, ...],
-    skip: tuple[str, ...],
+    options: LintOptions,
     strict: bool,
     limit: int,
     json_file: str | None,
-    gold_format: str | None,
-    predictions_format: str | None,
+    formats: Formats,
 ) -> None:
     """Find and fix errors in a gold standard.
 
@@ -74,69 +73,23 @@ def command(
     karat data lint gold.jsonl --strict --skip word-boundary
     karat data lint predictions.jsonl --gold gold.jsonl
     """
-    from karat.data.convert import count_losses
-    from karat.data.lint.context import build_context
-    from karat.data.lint.lint import fix_documents, lint, prepare_predictions, read_gold, select_rules, to_fixed_corpus
-    from karat.data.lint.user_rules import UserRules, read_rules
-    from karat.data.load import (
-        convert_run_offsets,
-        detect_kind,
-        get_target_format,
-        load,
-        load_run,
-        load_run_for_any,
-        save,
-    )
-    from karat.model.defects import get_error_policy
-    from karat.model.errors import UsageError
+    from karat.data.lint.lint_file import lint_file
     from karat.render.data.lint import render_page, to_json
 
-    check_paths([path for path in (file, gold, redirects, types, rules_file) if path is not None], [target, json_file])
-    custom_rules = UserRules({}, ()) if rules_file is None else read_rules(rules_file)
-    is_predictions = (
-        kind or ("predictions" if gold or predictions_format else detect_kind(file, format=gold_format))
-    ) == "predictions"
-    if is_predictions and target is not None:
-        raise UsageError(f"{file}: predictions are checked but never changed. Remove --fix.")
-    if gold is not None and not is_predictions:
-        raise UsageError(f"--gold is only used with predictions, but {file} is a gold standard. Remove --gold.")
-    rules = select_rules(only, skip, custom_rules.rules, for_predictions=is_predictions)
-    target_spec = None if target is None else get_target_format(target, None)[1]
-    if is_predictions:
-        corpus = None if gold is None else load(gold, format=gold_format)
-        run_format = predictions_format or (gold_format if gold is None else None)
-        run = (
-            load_run(file, format=run_format)
-            if corpus is None
-            else convert_run_offsets(corpus, load_run_for_any(file, [corpus], format=run_format), get_error_policy())
-        )
-        data = prepare_predictions(run, corpus)
-    else:
-        data = read_gold(file, format=gold_format)
-    context = build_context(
-        data.documents,
-        kb=kb,
-        redirects=redirects,
-        types=types,
-        dimensions=custom_rules.dimensions,
-        skipped=data.skipped,
+    check_paths([file, gold, options.redirects, options.types, options.rules_file], [target, json_file])
+    linted = lint_file(
+        file,
+        options,
+        gold=gold,
+        kind=kind,
+        target=target,
+        gold_format=formats.gold,
+        predictions_format=formats.predictions,
     )
-    report = lint(data.documents, rules, context)
-    remaining = report
-    if target is not None and target_spec is not None:
-        documents = fix_documents(data.documents, rules, context)
-        remaining = lint(documents, rules, context)
-        fixed_gold = to_fixed_corpus(data, documents)
-        save(fixed_gold, target)
-        for name, count in count_losses(fixed_gold, target_spec).items():
-            echo(f"{target}: not stored: {name} {count}", err=True)
-    write_output(json_file, lambda: to_json(data, report, remaining))
-    piped = "-" in (target, json_file)  # standard output is in use
-    echo(
-        render_page(data, report, remaining if target is not None else None, limit, width=page_width()),
-        nl=False,
-        err=piped,
-    )
-    counts = remaining.count_by_severity()
-    if strict and (counts["error"] or counts["warning"]):
+    for name, count in linted.not_stored.items():
+        echo(f"{target}: not stored: {name} {count}", err=True)
+    write_output(json_file, lambda: to_json(linted.data, linted.report, linted.remaining or linted.report))
+    page = render_page(linted.data, linted.report, linted.remaining, limit, width=page_width())
+    echo(page, nl=False, err="-" in (target, json_file))  # standard output may be in use
+    if strict and not linted.is_clean:
         sys.exit(1)

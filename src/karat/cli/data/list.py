@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.arguments import check_paths, single_value
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
+from karat.cli.options.scoring import task_option
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
-@click.option("--all", "show_all", is_flag=True, help="List every version and split by its full name.")
-@click.option("--task", metavar="TASK", help="Task that the datasets must support (a2kb, d2kb, c2kb, …).")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the list as JSON."
-)
+@karat_command()
+@option("--all", "show_all", is_flag=True, help="List every version and split by its full name.")
+@task_option("Task that the datasets must support (a2kb, d2kb, c2kb, …).")
+@json_option("the list")
 def command(show_all: bool, task: str | None, json_file: str | None) -> None:
     """List the registered datasets.
 
@@ -26,7 +25,8 @@ def command(show_all: bool, task: str | None, json_file: str | None) -> None:
     karat data list --all --task d2kb
     karat data list --json -
     """
-    from karat.data.catalogue import find_folder, list_splits
+    from karat.data.catalogue import list_splits
+    from karat.data.dataset_files import find_folder
     from karat.model.registry import get_plugin, list_plugins
     from karat.model.spec.dataset import Dataset, DatasetName
     from karat.model.spec.settings.task import parse_task

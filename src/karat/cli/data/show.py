@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command
+from karat.cli.options.output import json_option
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("name", metavar="NAME[@VERSION][/SPLIT]")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
+@json_option()
 def command(name: str, json_file: str | None) -> None:
     """Show the description, versions and sources of a dataset.
 
@@ -22,7 +22,8 @@ def command(name: str, json_file: str | None) -> None:
     karat data show aida
     karat data show msnbc@bat2013 --json -
     """
-    from karat.data.catalogue import find_dataset, find_folder, list_splits
+    from karat.data.catalogue import find_dataset, list_splits
+    from karat.data.dataset_files import find_folder
     from karat.model.errors import UnknownNameError
     from karat.model.registry import list_plugins
     from karat.model.spec.dataset import DatasetName

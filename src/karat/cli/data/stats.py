@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command
+from karat.cli.options.output import json_option, layout_options
+from karat.cli.options.reading import input_options
+from karat.cli.options.scoring import gold_format_option, kb_option, steps_option
 from karat.cli.output import echo, page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
-@click.option(
-    "--kb",
-    metavar="NAME|DIR",
-    help="Knowledge base with names, types, popularity and demonyms: a snapshot or a folder of tables.",
-)
-@click.option("--step", "steps", multiple=True, metavar="NAME", help="Step to apply first (repeatable).")
-@click.option("--gold-format", metavar="NAME", help="Format of PATH, if not detected.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
-@click.option("--markdown", "layout", flag_value="markdown", help="Print a table for papers in Markdown.")
-@click.option("--latex", "layout", flag_value="latex", help="Print a table for papers in LaTeX.")
+@kb_option("Knowledge base with names, types, popularity and demonyms: a snapshot or a folder of tables.")
+@steps_option()
+@gold_format_option("PATH")
+@json_option()
+@layout_options("a table for papers")
 @input_options
 def command(
     paths: tuple[str, ...],
@@ -30,7 +26,7 @@ def command(
     steps: tuple[str, ...],
     gold_format: str | None,
     json_file: str | None,
-    layout: str | None,
+    table_format: str | None,
 ) -> None:
     """Compute statistics of corpora.
 
@@ -67,7 +63,9 @@ def command(
     write_output(json_file, lambda: to_json(statistics))
     print_page(
         lambda: (
-            render_page(statistics, width=page_width()) if layout is None else render_paper_table(statistics, layout)
+            render_page(statistics, width=page_width())
+            if table_format is None
+            else render_paper_table(statistics, table_format)
         ),
         json_file,
     )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.lazy_group import LazyGroup
+from karat.cli.lazy_group import command_group
 
 COMMANDS = {
     "build": "Build a snapshot from published files.",
@@ -20,14 +18,4 @@ COMMANDS = {
 }
 """One-line help of every command, so that listing the commands imports none of them."""
 
-
-class _Commands(LazyGroup):
-    """The subcommands of `karat kb`."""
-
-    prefix = "karat.cli.kb."
-    commands_help = COMMANDS
-
-
-@click.command(cls=_Commands)
-def command() -> None:
-    """Build, import, query and compare knowledge bases."""
+command = command_group(__name__, COMMANDS, "Build, import, query and compare knowledge bases.")

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
+from karat.cli.options.reading import input_options
+from karat.cli.options.scoring import kb_option
 from karat.cli.output import echo, page_width, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("gold", metavar="GOLD")
-@click.option("--kb", "name", default="starter", show_default=True, metavar="NAME|DIR", help="Snapshot to search.")
-@click.option("--out", metavar="FILE", help="Write GOLD without these labels.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write every label as JSON."
-)
+@kb_option("Snapshot to search.", default="starter")
+@option("--out", metavar="FILE", help="Write GOLD without these labels.")
+@json_option("every label")
 @input_options
-def command(gold: str, name: str, out: str | None, json_file: str | None) -> None:
+def command(gold: str, kb: str, out: str | None, json_file: str | None) -> None:
     """List NIL labels whose text is a name in a snapshot.
 
     These entities may have been added to the knowledge base after the gold standard was annotated.
@@ -32,7 +33,7 @@ def command(gold: str, name: str, out: str | None, json_file: str | None) -> Non
     from karat.render.knowledge import encode_known_nil, render_known_nil
 
     check_paths(split_pool_name(gold), [out, json_file])
-    snapshot, corpus = open_snapshot(name), load(gold)
+    snapshot, corpus = open_snapshot(kb), load(gold)
     if out is not None:
         save(drop_known_nil(corpus, snapshot), out)
     known_labels, label = find_known_nil(corpus, snapshot), f"{snapshot.name}@{snapshot.digest}"

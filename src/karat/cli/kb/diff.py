@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
+from karat.cli.options.reading import input_options
 from karat.cli.output import echo, page_width, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.argument("gold", metavar="GOLD")
 @click.argument("runs", nargs=-1, metavar="[PREDICTIONS…]")
-@click.option(
+@option(
     "--out", metavar="FILE", help="Write GOLD with a category such as change:merged on each label, for --by change."
 )
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write every id as JSON."
-)
+@json_option("every id")
 @input_options
 def command(old: str, new: str, gold: str, runs: tuple[str, ...], out: str | None, json_file: str | None) -> None:
     """Compare the ids of a gold standard between two snapshots.
@@ -35,7 +35,7 @@ def command(old: str, new: str, gold: str, runs: tuple[str, ...], out: str | Non
     """
     from functools import partial
 
-    from karat.cli.arguments import rename_duplicates
+    from karat.analysis.comparison.entries import disambiguate_names
     from karat.data.kb_changes import CHANGE, add_change_categories, diff_gold_ids
     from karat.data.load import load, load_run, save, split_pool_name
     from karat.evaluation.evaluation import evaluate
@@ -46,7 +46,7 @@ def command(old: str, new: str, gold: str, runs: tuple[str, ...], out: str | Non
     corpus, new_snapshot = load(gold), open_snapshot(new)
     changes = diff_gold_ids(corpus, open_snapshot(old), new_snapshot)
     changed_gold = add_change_categories(corpus, changes)
-    loaded_runs = rename_duplicates([load_run(file, corpus=corpus) for file in runs], list(runs))
+    loaded_runs = disambiguate_names([load_run(file, corpus=corpus) for file in runs], runs)
     score = partial(evaluate, by=CHANGE, measures=["strong:micro.r"])
     scores = {
         run.name: (score(changed_gold, run), score(changed_gold, run, kb=new_snapshot))

@@ -5,18 +5,18 @@ from __future__ import annotations
 import click
 
 from karat.cli.arguments import check_paths
-from karat.cli.input_options import input_options
+from karat.cli.options.declaration import karat_command
+from karat.cli.options.reading import input_options
+from karat.cli.options.scoring import kb_option
 from karat.cli.output import echo
 
 
-@click.command()
+@karat_command()
 @click.argument("gold", metavar="GOLD")
 @click.argument("out", metavar="OUT")
-@click.option(
-    "--kb", "name", required=True, metavar="NAME|DIR", help="Knowledge base that lists the existing entities."
-)
+@kb_option("Knowledge base that lists the existing entities.", required=True)
 @input_options
-def command(gold: str, out: str, name: str) -> None:
+def command(gold: str, out: str, kb: str) -> None:
     """Drop gold labels of deleted entities.
 
     The command writes the remaining gold standard and counts the dropped labels, as BAT and post-hoc verification do.
@@ -32,7 +32,10 @@ def command(gold: str, out: str, name: str) -> None:
     from karat.kb.catalogue import open_kb
 
     check_paths(split_pool_name(gold), [out])
-    kb = open_kb(name)
-    corpus, changes = apply_steps(load(gold), ["drop-deleted"], kb)
+    knowledge_base = open_kb(kb)
+    corpus, changes = apply_steps(load(gold), ["drop-deleted"], knowledge_base)
     save(corpus, out)
-    echo(f"{corpus.name}, drop-deleted by {kb.name}@{kb.digest}: {changes['drop-deleted']}", err=True)
+    echo(
+        f"{corpus.name}, drop-deleted by {knowledge_base.name}@{knowledge_base.digest}: {changes['drop-deleted']}",
+        err=True,
+    )

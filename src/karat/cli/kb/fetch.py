@@ -6,35 +6,19 @@ import sys
 
 import click
 
-from karat.cli.input_options import input_options
-from karat.cli.kb.build.options import output_options, print_manifest, snapshot_folder, type_options
+from karat.cli.kb.build.options import item_options, output_options, print_manifest, snapshot_folder, type_options
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.reading import input_options
 from karat.cli.output import echo
 
 
-@click.command()
-@click.option("--ids-from", "files", multiple=True, metavar="FILE", help="Gold standard or predictions (repeatable).")
+@karat_command()
+@option("--ids-from", "files", multiple=True, metavar="FILE", help="Gold standard or predictions (repeatable).")
 @click.argument("more_files", nargs=-1, metavar="[FILE…]")
-@click.option(
-    "--language",
-    "languages",
-    metavar="CODE",
-    multiple=True,
-    default=["en"],
-    show_default=True,
-    help="Language of names, best first (repeatable).",
-)
-@click.option(
-    "--wiki",
-    "wikis",
-    metavar="NAME",
-    multiple=True,
-    default=["enwiki"],
-    show_default=True,
-    help="Wikipedia whose titles to include (repeatable).",
-)
-@click.option("--classes/--no-classes", default=True, help="Also fetch the superclasses of all types.")
-@click.option("--api", metavar="URL", help="Address of the Wikidata API; it ends in /w/api.php.")
-@click.option("--wiki-api", metavar="URL", help="Address of the Wikipedia API, with {language} for the language.")
+@item_options
+@option("--classes/--no-classes", default=True, help="Also fetch the superclasses of all types.")
+@option("--api", metavar="URL", help="Address of the Wikidata API; it ends in /w/api.php.")
+@option("--wiki-api", metavar="URL", help="Address of the Wikipedia API, with {language} for the language.")
 @type_options
 @output_options
 @input_options

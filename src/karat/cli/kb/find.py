@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import single_value
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option, limit_option
+from karat.cli.options.scoring import kb_option
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("text", metavar="TEXT")
-@click.option("--kb", default="starter", show_default=True, metavar="NAME|DIR", help="Snapshot.")
-@click.option("--exact", "match_mode", flag_value="exact", help="Match names exactly.")
-@click.option(
-    "--prefix", "match_mode", flag_value="prefix", default=True, help="Match the beginning of names (the default)."
-)
-@click.option("--fuzzy", "match_mode", flag_value="fuzzy", help="Allow one typo.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of entities.",
-)
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the entities as JSON."
-)
+@kb_option("Snapshot to search.", default="starter")
+@option("--exact", "match_mode", flag_value="exact", help="Match names exactly.")
+@option("--prefix", "match_mode", flag_value="prefix", default=True, help="Match the beginning of names (the default).")
+@option("--fuzzy", "match_mode", flag_value="fuzzy", help="Allow one typo.")
+@limit_option(10, "entities", min_value=1)
+@json_option("the entities")
 def command(text: str, kb: str, match_mode: str, limit: int, json_file: str | None) -> None:
     """Look up entities by name.
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import click
 
 from karat.cli.kb.build.options import type_options
+from karat.cli.options.declaration import karat_command, option
 from karat.cli.output import echo, page_width
 
 
-@click.command()
+@karat_command()
 @click.argument("source", metavar="SOURCE")
-@click.option("--out", required=True, metavar="DIR", help="Folder of the snapshot.")
-@click.option("--date", required=True, metavar="DATE", help="Date of the source data, such as 2026-11-15.")
-@click.option("--from", "format", metavar="FORMAT", help="Format: tsv (a folder), jsonl, obo or rdf, if not detected.")
-@click.option("--name", default="", metavar="NAME", help="Name in signatures.  [default: name of the folder]")
-@click.option("--licence", default="", metavar="TEXT", help="Licence of SOURCE.")
-@click.option("--id-space", default="", metavar="SPACE", help="Id space of the entities, such as wikidata or MESH.")
-@click.option("--title-space", default="", metavar="SPACE", help="Id space of plain titles, such as enwiki.")
-@click.option("--language", default="en", show_default=True, metavar="CODE", help="Language of names (RDF).")
-@click.option("--partial", is_flag=True, help="Mark the snapshot as partial: missing ids are not known to be wrong.")
-@click.option("--merge-xrefs", is_flag=True, help="Treat OBO cross-references as ids of the same entity.")
+@option("--out", required=True, metavar="DIR", help="Folder of the snapshot.")
+@option("--date", required=True, metavar="DATE", help="Date of the source data, such as 2026-11-15.")
+@option("--from", "format", metavar="FORMAT", help="Format: tsv (a folder), jsonl, obo or rdf, if not detected.")
+@option("--name", default="", metavar="NAME", help="Name in signatures.  [default: name of the folder]")
+@option("--licence", default="", metavar="TEXT", help="Licence of SOURCE.")
+@option("--id-space", default="", metavar="SPACE", help="Id space of the entities, such as wikidata or MESH.")
+@option("--title-space", default="", metavar="SPACE", help="Id space of plain titles, such as enwiki.")
+@option("--language", default="en", show_default=True, metavar="CODE", help="Language of names (RDF).")
+@option("--partial", is_flag=True, help="Mark the snapshot as partial: missing ids are not known to be wrong.")
+@option("--merge-xrefs", is_flag=True, help="Treat OBO cross-references as ids of the same entity.")
 @type_options
 def command(
     source: str,

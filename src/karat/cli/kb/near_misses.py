@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
+from karat.cli.options.reading import input_options
+from karat.cli.options.scoring import kb_option
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("gold", metavar="GOLD")
 @click.argument("runs", nargs=-1, required=True, metavar="PREDICTIONS…")
-@click.option(
-    "--kb",
-    "name",
-    default="starter",
-    show_default=True,
-    metavar="NAME|DIR",
-    help="Snapshot with links between entities.",
-)
-@click.option(
+@kb_option("Snapshot with links between entities.", default="starter")
+@option(
     "--credit",
     metavar="KIND=CREDIT,…",
     help="Partial credit for extra scores: parent=0.5,child=0.5,metonym=…,same-name=…,sibling=….",
 )
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write every pair as JSON."
-)
+@json_option("every pair")
 @input_options
-def command(gold: str, runs: tuple[str, ...], name: str, credit: str | None, json_file: str | None) -> None:
+def command(gold: str, runs: tuple[str, ...], kb: str, credit: str | None, json_file: str | None) -> None:
     """Measure how close wrong predictions are to the gold.
 
     Each wrong prediction is compared with the gold entity that it overlaps. Relatedness is the link-based measure of
@@ -41,7 +35,7 @@ def command(gold: str, runs: tuple[str, ...], name: str, credit: str | None, jso
     karat kb near-misses gold.jsonl one.jsonl two.jsonl --kb enwiki
     karat kb near-misses gold.jsonl one.jsonl --credit parent=0.5,sibling=0.25
     """
-    from karat.cli.arguments import rename_duplicates
+    from karat.analysis.comparison.entries import disambiguate_names
     from karat.data.load import load, load_run
     from karat.data.near_misses import find_near_misses
     from karat.evaluation.evaluation import evaluate
@@ -49,8 +43,8 @@ def command(gold: str, runs: tuple[str, ...], name: str, credit: str | None, jso
     from karat.render.knowledge import encode_near_misses, list_credit_measures, render_near_misses
 
     check_paths([gold, *runs], [json_file])
-    snapshot, corpus = open_snapshot(name), load(gold)
-    loaded_runs = rename_duplicates([load_run(file, corpus=corpus) for file in runs], list(runs))
+    snapshot, corpus = open_snapshot(kb), load(gold)
+    loaded_runs = disambiguate_names([load_run(file, corpus=corpus) for file in runs], runs)
     measures = None if credit is None else list_credit_measures(credit)
     misses = {run.name: find_near_misses(corpus, run, snapshot) for run in loaded_runs}
     scores = {

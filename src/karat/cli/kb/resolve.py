@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option, to_option
+from karat.cli.options.reading import input_options, source_options
+from karat.cli.options.scoring import kb_option
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="[OUT]", required=False)
-@click.option("--kb", default="starter", show_default=True, metavar="NAME|DIR", help="Knowledge base.")
-@click.option("--to", "target_name", metavar="FORMAT", help="Output format, if the suffix of OUT is ambiguous.")
-@click.option("--from", "source_format", metavar="FORMAT", help="Format of IN, if not detected.")
-@click.option("--as", "kind", type=click.Choice(["gold", "predictions"]), help="Content of IN, if ambiguous.")
-@click.option("--list", "list_ids", is_flag=True, help="List every moved, ambiguous or unknown id.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the report as JSON."
-)
+@kb_option(default="starter")
+@to_option(needs=["OUT"])
+@source_options("IN")
+@option("--list", "list_ids", is_flag=True, help="List every moved, ambiguous or unknown id.")
+@json_option("the report")
 @input_options
 def command(
     source: str,
     target: str | None,
     kb: str,
-    target_name: str | None,
+    target_format: str | None,
     source_format: str | None,
     kind: str | None,
     list_ids: bool,
@@ -40,13 +40,13 @@ def command(
     karat kb resolve gold.jsonl --kb DIR --list
     karat kb resolve predictions.jsonl resolved.jsonl --kb starter
     """
+    from karat.data.id_resolution import resolve_ids
     from karat.data.load import get_target_format, load_gold_or_run, save, split_pool_name
     from karat.kb.catalogue import open_kb
-    from karat.kb.id_resolution import resolve_ids
     from karat.render.kb import encode_resolution, render_resolution
 
     check_paths(split_pool_name(source), [target, json_file])
-    format = None if target is None else get_target_format(target, target_name)[0]
+    format = None if target is None else get_target_format(target, target_format)[0]
     resolved, report = resolve_ids(load_gold_or_run(source, kind=kind, format=source_format), open_kb(kb))
     if target is not None:
         save(resolved, target, format=format)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import single_value
+from karat.cli.options.declaration import karat_command
+from karat.cli.options.output import json_option
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("name", metavar="NAME|DIR", default="starter")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
+@json_option()
 def command(name: str, json_file: str | None) -> None:
     """Show the contents of a snapshot.
 

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.arguments import split_arguments
+from karat.cli.options.declaration import karat_command
+from karat.cli.options.output import host_option, port_option
 from karat.cli.output import echo
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@karat_command(context_settings={"ignore_unknown_options": True})
 @click.argument("arguments", nargs=-1, required=True, metavar="SYSTEM", type=click.UNPROCESSED)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="Address to listen on; 0.0.0.0 accepts other machines.",
-)
-@click.option(
-    "--port",
-    default=8098,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    metavar="N",
-    help="Port; 0 picks a free one.",
-)
+@host_option
+@port_option(8098)
 def command(arguments: tuple[str, ...], host: str, port: int) -> None:
     """Serve a system to GERBIL as a NIF web service.
 
@@ -34,7 +24,6 @@ def command(arguments: tuple[str, ...], host: str, port: int) -> None:
     karat serve-nif prior --kb mine
     karat serve-nif 'command:./my-linker' --port 9000
     """
-    from karat.cli.run import split_arguments
     from karat.model.errors import UsageError
     from karat.storage.server import create_server
     from karat.systems.adapters.nif import TURTLE

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from karat.cli import output  # importing its functions would shadow the commands of this package
-from karat.cli.arguments import single_value
 from karat.cli.lazy_group import LazyGroup
+from karat.cli.options.output import json_option
+from karat.model.errors import UsageError
 
 COMMANDS = {
     "show": "Show the description, requirements and options of a system.",
@@ -23,9 +24,7 @@ class _Commands(LazyGroup):
 
 
 @click.command(cls=_Commands, invoke_without_command=True)
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the list as JSON."
-)
+@json_option("the list")
 @click.pass_context
 def command(context: click.Context, json_file: str | None) -> None:
     """List the built-in systems and measure their stages.
@@ -36,6 +35,8 @@ def command(context: click.Context, json_file: str | None) -> None:
     karat systems stages graph --on demo
     """
     if context.invoked_subcommand is not None:
+        if json_file is not None:
+            raise UsageError(f"--json before {context.invoked_subcommand} has no effect. Write it after the command.")
         return
     from karat.render.systems.catalogue import encode_list, list_systems, render_list
 

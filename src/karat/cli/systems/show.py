@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command
 from karat.cli.output import page_width, print_page
 
 
-@click.command()
+@karat_command()
 @click.argument("name", metavar="NAME")
 def command(name: str) -> None:
     """Show the description, requirements and options of a system.

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import single_value
+from karat.cli.arguments import split_arguments
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
 from karat.cli.output import page_width, print_page, write_output
-from karat.cli.run import split_arguments
 from karat.model.errors import UsageError
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@karat_command(context_settings={"ignore_unknown_options": True})
 @click.argument("arguments", nargs=-1, required=True, metavar="SYSTEM…", type=click.UNPROCESSED)
-@click.option("--on", "dataset", default="demo", show_default=True, metavar="GOLD", help="Gold standard.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
+@option("--on", "dataset", default="demo", show_default=True, metavar="GOLD", help="Gold standard.")
+@json_option()
 def command(arguments: tuple[str, ...], dataset: str, json_file: str | None) -> None:
     """Show how much each stage of a system loses.
 

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from karat.cli.input_options import input_options
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.reading import input_options
+from karat.cli.options.statistics import seed_option
 from karat.cli.output import echo, page_width
 
-if TYPE_CHECKING:
-    from karat.systems.training.options import TrainingOptions
 
-
-@click.command()
+@karat_command()
 @click.argument("kind", metavar="KIND")
-@click.option("--train", required=True, metavar="DATASET", help="Training data: a gold standard with texts and links.")
-@click.option("--dev", metavar="DATASET", help="Development data, scored after each epoch.")
-@click.option("--out", required=True, metavar="DIR", help="Output folder of the model; KIND:DIR then names the system.")
-@click.option(
+@option("--train", required=True, metavar="DATASET", help="Training data: a gold standard with texts and links.")
+@option("--dev", metavar="DATASET", help="Development data, scored after each epoch.")
+@option("--out", required=True, metavar="DIR", help="Output folder of the model; KIND:DIR then names the system.")
+@option(
     "--candidates",
     "candidate_files",
     multiple=True,
     metavar="FILE",
     help="Predictions with candidates for the mentions (repeatable).",
 )
-@click.option(
-    "--encoder", default="minilm", show_default=True, metavar="DIR", help="Folder of a BERT model in safetensors."
-)
-@click.option("--vocabulary", metavar="FILE", help="Entities that can be linked, one id per line.")
-@click.option(
+@option("--encoder", default="minilm", show_default=True, metavar="DIR", help="Folder of a BERT model in safetensors.")
+@option("--vocabulary", metavar="FILE", help="Entities that can be linked, one id per line.")
+@option(
     "--preset",
     "preset_name",
     default="zelda",
@@ -37,33 +34,37 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Preset of hyperparameters: zelda or small.",
 )
-@click.option(
+@option(
     "--softmax",
     type=click.Choice(["full", "sampled", "listed"]),
     help="Softmax over all entities, a sample, or the candidates.",
 )
-@click.option("--epochs", type=click.IntRange(1), metavar="N", help="Number of training epochs.")
-@click.option("--batch-size", type=click.IntRange(1), metavar="N", help="Text windows per batch.")
-@click.option("--learning-rate", type=click.FloatRange(0, min_open=True), metavar="R", help="Learning rate.")
-@click.option(
+@option("--epochs", type=click.IntRange(1), metavar="N", help="Number of training epochs.")
+@option("--batch-size", type=click.IntRange(1), metavar="N", help="Text windows per batch.")
+@option("--learning-rate", type=click.FloatRange(0, min_open=True), metavar="R", help="Learning rate.")
+@option(
     "--head-learning-rate",
     type=click.FloatRange(0, min_open=True),
     metavar="R",
     help="Learning rate of the layers outside the encoder.",
 )
-@click.option("--max-length", type=click.IntRange(8), metavar="N", help="Maximum tokens per text window.")
-@click.option("--dimension", type=click.IntRange(1), metavar="N", help="Dimension of the entity vectors.")
-@click.option("--negatives", type=click.IntRange(0), metavar="N", help="Random negatives in a sampled softmax.")
-@click.option(
-    "--hard-negatives", type=click.IntRange(0), metavar="N", help="Candidates per mention in a sampled softmax."
+@option("--max-length", type=click.IntRange(8), metavar="N", help="Maximum tokens per text window.")
+@option("--dimension", type=click.IntRange(1), metavar="N", help="Dimension of the entity vectors.")
+@option("--negatives", type=click.IntRange(0), metavar="N", help="Random negatives in a sampled softmax.")
+@option("--hard-negatives", type=click.IntRange(0), metavar="N", help="Candidates per mention in a sampled softmax.")
+@option("--mask-prob", type=click.FloatRange(0, 1), metavar="P", help="Share of masked entities (luke-head).")
+@option(
+    "--patience",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Epochs without improvement after which to stop.",
+    needs=["--dev"],
 )
-@click.option("--mask-prob", type=click.FloatRange(0, 1), metavar="P", help="Share of masked entities (luke-head).")
-@click.option("--patience", type=click.IntRange(0), metavar="N", help="Epochs without improvement after which to stop.")
-@click.option("--seed", type=int, metavar="N", help="Random seed.")
-@click.option("--bf16/--no-bf16", default=None, help="Use bfloat16 mixed precision, or float32 only.")
-@click.option("--compile/--no-compile", "compile_encoder", default=None, help="Compile the encoder with torch.compile.")
-@click.option("--device", default="", metavar="NAME", help="Device: cpu, cuda, …  [default: the fastest available]")
-@click.option("--resume", is_flag=True, help="Resume an interrupted training.")
+@seed_option(None)
+@option("--bf16/--no-bf16", default=None, help="Use bfloat16 mixed precision, or float32 only.")
+@option("--compile/--no-compile", "compile_encoder", default=None, help="Compile the encoder with torch.compile.")
+@option("--device", default="", metavar="NAME", help="Device: cpu, cuda, …  [default: the fastest available]")
+@option("--resume", is_flag=True, help="Resume an interrupted training.")
 @input_options
 def command(
     kind: str,
@@ -93,17 +94,17 @@ def command(
 
     from karat.model.errors import UnknownNameError
     from karat.systems.linking.neural.metadata import Kind, check_train_extra
-    from karat.systems.training.options import get_preset
+    from karat.systems.training.options import adapt_preset, get_preset, read_entity_list
 
     kinds = {name: name for name in get_args(Kind)}
     if kind not in kinds:
         raise UnknownNameError("linker to train", kind, kinds)
-    options = _build_options(
+    options = adapt_preset(
         get_preset(preset_name),
         kind,
         has_dev=dev is not None,
         has_candidates=bool(candidate_files),
-        hyperparameters=hyperparameters,
+        **hyperparameters,
     )
     check_train_extra()
     from karat.data.load import load, load_run
@@ -118,37 +119,9 @@ def command(
         dev=None if dev is None else load(dev),
         candidate_runs=[load_run(path) for path in candidate_files],
         encoder=encoder,
-        vocabulary=_read_vocabulary(vocabulary),
+        vocabulary=() if vocabulary is None else read_entity_list(vocabulary),
         resume=resume,
         device=device,
         report=lambda epoch: echo(format_epoch(epoch), err=True),
     )
     echo(render_page(trained, page_width()), nl=False)
-
-
-def _build_options(
-    preset: TrainingOptions, kind: str, *, has_dev: bool, has_candidates: bool, hyperparameters: dict[str, Any]
-) -> TrainingOptions:
-    """Return the training options: a preset, adapted to the kind of linker and the data, then the hyperparameters.
-
-    A bi-encoder gets sampled negatives, hard ones only if there are candidates. Without a development corpus, training
-    does not stop early.
-    """
-    options = preset
-    if kind == "bi-encoder":
-        options = options.replace(softmax="sampled", negatives=256, hard_negatives=8 if has_candidates else 0)
-    return options.replace(**({} if has_dev else {"patience": 0})).replace(**hyperparameters)
-
-
-def _read_vocabulary(path: str | None) -> list[str]:
-    """Return the entity ids in a file, one per line; none if `path` is None. Raise `UsageError` if it has no ids."""
-    from pathlib import Path
-
-    from karat.model.errors import UsageError
-
-    if path is None:
-        return []
-    lines = [line for line in Path(path).read_text(encoding="utf-8").splitlines() if line]
-    if not lines:
-        raise UsageError(f"{path} contains no entities. Write one id per line.")
-    return lines

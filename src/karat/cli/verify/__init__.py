@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.lazy_group import LazyGroup
+from karat.cli.lazy_group import command_group
 
 COMMANDS = {
     "anonymise": "Delete the identity of a judge.",
@@ -23,21 +21,15 @@ COMMANDS = {
 }
 """One-line help of every command, so that listing the commands imports none of them."""
 
-
-class _Commands(LazyGroup):
-    """The subcommands of `karat verify`."""
-
-    prefix = "karat.cli.verify."
-    commands_help = COMMANDS
-
-
-@click.command(cls=_Commands)
-def command() -> None:
+command = command_group(
+    __name__,
+    COMMANDS,
     """Collect human judgements and rescore.
 
-    \b
-    karat verify create demo --gold demo --predictions demo/prior
-    karat verify invite demo.sqlite anna ben
-    karat verify serve demo.sqlite
-    karat verify report demo.sqlite
-    """
+\b
+karat verify create demo --gold demo --predictions demo/prior
+karat verify invite demo.sqlite anna ben
+karat verify serve demo.sqlite
+karat verify report demo.sqlite
+""",
+)

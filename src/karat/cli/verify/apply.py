@@ -5,14 +5,15 @@ from __future__ import annotations
 import click
 
 from karat.cli.arguments import check_paths
-from karat.cli.input_options import input_options
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.reading import input_options
 from karat.cli.output import echo
 
 
-@click.command()
+@karat_command()
 @click.argument("overlay")
 @click.argument("gold")
-@click.option("--out", required=True, metavar="FILE", help="Output file of the corrected gold standard.")
+@option("--out", required=True, metavar="FILE", help="Output file of the corrected gold standard.")
 @input_options
 def command(overlay: str, gold: str, out: str) -> None:
     """Apply an overlay to a gold standard.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command, option
 
-@click.command()
+
+@karat_command()
 @click.argument("store")
-@click.option("--out", required=True, metavar="FILE", help="Backup file: JSONL, also compressed (.gz, .zst).")
+@option("--out", required=True, metavar="FILE", help="Backup file: JSONL, also compressed (.gz, .zst).")
 def command(store: str, out: str) -> None:
     """Back up a campaign, even while it is served.
 
@@ -16,7 +18,7 @@ def command(store: str, out: str) -> None:
     """
     from karat.protocols.verification.store.backups import dump_backup
     from karat.protocols.verification.store.store import CampaignStore
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     campaign_store = CampaignStore.open(store)
     with open_for_writing(out) as file:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command, option
 
-@click.command()
+
+@karat_command()
 @click.argument("store")
-@click.option("--out", default="-", show_default=True, metavar="FILE", help="Output file of the judgements (JSONL).")
+@option("--out", default="-", show_default=True, metavar="FILE", help="Output file of the judgements (JSONL).")
 def command(store: str, out: str) -> None:
     """Export the judgements under pseudonyms.
 
@@ -15,7 +17,7 @@ def command(store: str, out: str) -> None:
     """
     from karat.protocols.verification.store.backups import export_judgements
     from karat.protocols.verification.store.store import CampaignStore
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     campaign_store = CampaignStore.open(store)
     with open_for_writing(out) as file:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command, option
 from karat.cli.output import echo
 
 
-@click.command()
+@karat_command()
 @click.argument("store")
 @click.argument("workers", nargs=-1, required=True)
-@click.option("--days", default=14.0, show_default=True, metavar="N", help="Days until an invitation expires.")
-@click.option(
+@option("--days", default=14.0, show_default=True, metavar="N", help="Days until an invitation expires.")
+@option(
     "--url", default="http://127.0.0.1:8766", show_default=True, metavar="URL", help="Address of karat verify serve."
 )
 def command(store: str, workers: tuple[str, ...], days: float, url: str) -> None:

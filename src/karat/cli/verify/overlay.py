@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command, option
 from karat.cli.output import echo
+from karat.cli.verify.options import auto_judge_option
 
 
-@click.command()
+@karat_command()
 @click.argument("store")
-@click.option("--out", required=True, metavar="FILE", help="Output file of the overlay (JSONL).")
-@click.option("--version", default=1, show_default=True, metavar="N", help="Version number, which results name.")
-@click.option("--auto-judge", metavar="NAME", help="Automatic judge to use instead of people.")
+@option("--out", required=True, metavar="FILE", help="Output file of the overlay (JSONL).")
+@option("--version", default=1, show_default=True, metavar="N", help="Version number, which results name.")
+@auto_judge_option
 def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     """Write an overlay that corrects the gold standard.
 
@@ -26,7 +28,7 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     from karat.model.errors import UsageError
     from karat.protocols.verification.overlay import build_overlay, encode_overlay
     from karat.protocols.verification.store.store import CampaignStore
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     if version < 1:
         raise UsageError(f"--version is {version}. Pass a number of at least 1.")

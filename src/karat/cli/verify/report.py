@@ -6,33 +6,32 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.arguments import single_value
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import archive_option, details_option, json_option
+from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
 from karat.cli.output import page_width, print_page, write_output
+from karat.cli.verify.options import auto_judge_option
 
 if TYPE_CHECKING:
     from karat.protocols.verification.posthoc import ResamplingUnit
 
 
-@click.command()
+@karat_command()
 @click.argument("stores", nargs=-1, required=True)
-@click.option("--auto-judge", metavar="NAME", help="Automatic judge to use instead of people.")
-@click.option(
+@auto_judge_option
+@option(
     "--ci-unit",
     type=click.Choice(["document", "annotation"]),
     default="document",
     show_default=True,
     help="Resampling unit of the intervals.",
 )
-@click.option("--confidence", default=0.95, show_default=True, metavar="L", help="Confidence level of the intervals.")
-@click.option(
-    "--resamples", default=1000, show_default=True, metavar="N", help="Bootstrap samples for intervals (0: none)."
-)
-@click.option("--seed", default=0, show_default=True, metavar="N", help="Random seed.")
-@click.option("--details", is_flag=True, help="Show the overlap of sources and a row for each judge.")
-@click.option("--archive", metavar="DIR", help="Archive folder to add the report to, for karat serve.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
+@confidence_option()
+@resamples_option(" (0: none)")
+@seed_option()
+@details_option("Show the overlap of sources and a row for each judge.")
+@archive_option("report")
+@json_option()
 def command(
     stores: tuple[str, ...],
     auto_judge: str | None,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command
 from karat.cli.output import echo
 
 
-@click.command()
+@karat_command()
 @click.argument("file")
 @click.argument("store")
 def command(file: str, store: str) -> None:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import allow_host_option, host_option, port_option
+from karat.cli.options.scoring import kb_option
 from karat.cli.output import echo
 
 
-@click.command()
+@karat_command()
 @click.argument("store")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
-@click.option("--port", default=8766, show_default=True, metavar="N", help="Port; 0 picks a free one.")
-@click.option(
-    "--allow-host", "hosts", multiple=True, metavar="NAME", help="Additional host name to accept (repeatable)."
-)
-@click.option("--kb", metavar="NAME|DIR", help="Snapshot that judges search.  [default: starter]")
-@click.option(
-    "--secure-cookies", is_flag=True, help="Send cookies over HTTPS only; for a server behind an HTTPS proxy."
-)
-def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | None, secure_cookies: bool) -> None:
+@host_option
+@port_option(8766)
+@allow_host_option
+@kb_option("Snapshot that judges search.", default="starter")
+@option("--secure-cookies", is_flag=True, help="Send cookies over HTTPS only; for a server behind an HTTPS proxy.")
+def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, secure_cookies: bool) -> None:
     """Serve a campaign to judges over HTTP.
 
     Judges open the links of `karat verify invite` on a computer or phone. Each judgement is on disk before the server
@@ -40,9 +39,7 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | 
         raise UsageError("karat verify serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
     campaign_store = CampaignStore.open(store)
     listen(
-        create_app(
-            JudgingConfig(campaign_store, open_snapshot(kb or "starter"), (*LOOPBACK, host, *hosts), secure_cookies)
-        ),
+        create_app(JudgingConfig(campaign_store, open_snapshot(kb), (*LOOPBACK, host, *hosts), secure_cookies)),
         host,
         port,
         echo,

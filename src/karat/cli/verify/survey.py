@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import single_value
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
 from karat.cli.output import echo, page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("stores", nargs=-1, required=True)
-@click.option("--membership", metavar="FILE", help="Write the shares by category as weights of fuzzy recall (TOML).")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
+@option("--membership", metavar="FILE", help="Write the shares by category as weights of fuzzy recall (TOML).")
+@json_option()
 def command(stores: tuple[str, ...], membership: str | None, json_file: str | None) -> None:
     """Report which mentions people would annotate.
 
@@ -31,7 +30,7 @@ def command(stores: tuple[str, ...], membership: str | None, json_file: str | No
     from karat.protocols.verification.surveys import format_membership as weights
     from karat.protocols.verification.surveys import summarise_survey
     from karat.render.verification.surveys import render_page, to_json
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     if membership is not None and len(stores) > 1:
         raise UsageError("--membership needs exactly one survey. Pass one STORE.")

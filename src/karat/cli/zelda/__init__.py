@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from karat.cli.lazy_group import LazyGroup
+from karat.cli.lazy_group import command_group
 
 COMMANDS = {
     "audit": "Measure train-test overlap.",
@@ -16,14 +14,4 @@ COMMANDS = {
 }
 """One-line help of every command, so that listing the commands imports none of them."""
 
-
-class _Commands(LazyGroup):
-    """The subcommands of `karat zelda`."""
-
-    prefix = "karat.cli.zelda."
-    commands_help = COMMANDS
-
-
-@click.command(cls=_Commands)
-def command() -> None:
-    """Build and score ZELDA-style benchmarks."""
+command = command_group(__name__, COMMANDS, "Build and score ZELDA-style benchmarks.")

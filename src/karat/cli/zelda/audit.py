@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command
+from karat.cli.options.output import details_option, json_option
+from karat.cli.options.reading import input_options
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("train", metavar="TRAIN")
 @click.argument("tests", metavar="TEST…", nargs=-1, required=True)
-@click.option("--details", is_flag=True, help="List near-duplicate documents.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
+@details_option("List near-duplicate documents.")
+@json_option()
 @input_options
 def command(train: str, tests: tuple[str, ...], details: bool, json_file: str | None) -> None:
     """Measure train-test overlap.
@@ -28,8 +28,8 @@ def command(train: str, tests: tuple[str, ...], details: bool, json_file: str | 
     karat zelda audit train.jsonl jsonl
     karat zelda audit kdwd test_wned-wiki.jsonl --details
     """
-    from karat.cli.zelda.splits import load_splits
     from karat.protocols.zelda.audit import audit_training_text
+    from karat.protocols.zelda.splits import load_splits
     from karat.render.zelda.audit import render_page, to_json
 
     check_paths([train, *tests], [json_file])

@@ -4,50 +4,56 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
+from karat.cli.options.scoring import kb_option
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("target", metavar="OUT")
-@click.option(
+@option(
     "--aliases",
     multiple=True,
     metavar="FILE|DIR",
     help="Aliases of titles, such as those of Wikidata or Kensho (repeatable).",
 )
-@click.option(
-    "--text", multiple=True, metavar="FILE|DIR", help="Linked text: Kensho's Wikipedia or any corpus (repeatable)."
-)
-@click.option(
-    "--pairs", multiple=True, metavar="FILE", help="Mention, entity and count, as Parquet or TSV (repeatable)."
-)
-@click.option(
+@option("--text", multiple=True, metavar="FILE|DIR", help="Linked text: Kensho's Wikipedia or any corpus (repeatable).")
+@option("--pairs", multiple=True, metavar="FILE", help="Mention, entity and count, as Parquet or TSV (repeatable).")
+@option(
     "--wikilinks", multiple=True, metavar="FILE", help="Web links in the format of the Wikilinks corpus (repeatable)."
 )
-@click.option("--vocabulary", metavar="FILE", help="Titles that may be candidates; others are dropped.")
-@click.option(
+@option("--vocabulary", metavar="FILE", help="Titles that may be candidates; others are dropped.")
+@option(
     "--test",
     "tests",
     multiple=True,
     metavar="FILE|DIR",
     help="Test set whose entities the vocabulary must contain (repeatable).",
+    needs=["--vocabulary"],
+    is_strict=True,
 )
-@click.option(
+@option(
     "--merge",
     type=click.Choice(["zelda", "sum"]),
     default="zelda",
     show_default=True,
     help="Merging of counts: as in ZELDA's scripts (+1 per source), or their sum.",
 )
-@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that updates titles and drops deleted ones.")
-@click.option(
+@kb_option("Knowledge base that updates titles and drops deleted ones.")
+@option(
     "--engine", type=click.Choice(["duckdb", "spark"]), default="duckdb", show_default=True, help="Engine that merges."
 )
-@click.option("--memory", default="250MB", show_default=True, metavar="SIZE", help="Memory limit of DuckDB.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the statistics as JSON."
+@option(
+    "--memory",
+    default="250MB",
+    show_default=True,
+    metavar="SIZE",
+    help="Memory limit of DuckDB.",
+    needs=["--engine duckdb"],
 )
+@json_option("the statistics")
 def command(
     target: str,
     aliases: tuple[str, ...],
@@ -72,21 +78,19 @@ def command(
     karat zelda candidates lists.parquet --aliases kdwd --text kdwd \\
         --wikilinks data-00000-of-00010.gz --vocabulary titles.txt
     """
-    from karat.cli.zelda.splits import collect_linked_mentions, load_splits
     from karat.kb.catalogue import open_kb
-    from karat.model.errors import UsageError
     from karat.protocols.zelda.candidates.merge import build_candidate_lists
     from karat.protocols.zelda.candidates.staging import CandidateSource
+    from karat.protocols.zelda.split_predictions import collect_linked_mentions
+    from karat.protocols.zelda.splits import load_splits
     from karat.protocols.zelda.texts.vocabulary import check_entities, read_vocabulary
     from karat.render.zelda.candidates import encode_build_result, render_build_result
 
     paths_by_kind = {"aliases": aliases, "text": text, "pairs": pairs, "wikilinks": wikilinks}
     sources = [CandidateSource(kind, path) for kind, paths in paths_by_kind.items() for path in paths]
-    check_paths([*(source.path for source in sources), *([vocabulary] if vocabulary else [])], [target, json_file])
+    check_paths([*(source.path for source in sources), vocabulary], [target, json_file])
     titles = read_vocabulary(vocabulary) if vocabulary else None
-    if tests:
-        if titles is None or vocabulary is None:
-            raise UsageError("--test checks that the vocabulary contains all test entities. Add --vocabulary.")
+    if tests and titles is not None and vocabulary is not None:
         mentions = collect_linked_mentions(load_splits(tests))
         test_titles = (
             mention.entity.replace("_", " ") for split_mentions in mentions.values() for mention in split_mentions

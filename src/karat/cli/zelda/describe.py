@@ -5,14 +5,15 @@ from __future__ import annotations
 import click
 
 from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
 from karat.cli.output import echo
 
 
-@click.command()
+@karat_command()
 @click.argument("source", metavar="SOURCE")
 @click.argument("target", metavar="OUT")
-@click.option("--vocabulary", required=True, metavar="FILE", help="Titles to describe.")
-@click.option(
+@option("--vocabulary", required=True, metavar="FILE", help="Titles to describe.")
+@option(
     "--extract",
     type=click.Choice(["paragraph", "sentence"]),
     default="paragraph",
@@ -33,7 +34,7 @@ def command(source: str, target: str, vocabulary: str, extract: str) -> None:
     from karat.protocols.zelda.texts.descriptions import describe_entities
     from karat.protocols.zelda.texts.sections import read_sections
     from karat.protocols.zelda.texts.vocabulary import read_vocabulary
-    from karat.storage.files import open_for_writing
+    from karat.storage.atomic_writing import open_for_writing
 
     check_paths([source, vocabulary], [target])
     titles = read_vocabulary(vocabulary)

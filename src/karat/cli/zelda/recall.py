@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
+from karat.cli.options.reading import input_options
 from karat.cli.output import page_width, print_page, write_output
+from karat.cli.zelda.options import lookup_option
 
 
-@click.command()
+@karat_command()
 @click.argument("gold", metavar="GOLD…", nargs=-1, required=True)
-@click.option(
+@option(
     "--candidate-lists",
     multiple=True,
     required=True,
     metavar="[KIND=]PATH",
     help="Candidate lists: built by Karat, or hoffart, ganea-hofmann, pershina or zelda (repeatable).",
 )
-@click.option(
-    "--lookup",
-    type=click.Choice(["zelda", "clean", "exact", "flair"]),
-    default="zelda",
-    show_default=True,
-    help="Lookup method for mentions.",
-)
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
+@lookup_option()
+@json_option()
 @input_options
 def command(gold: tuple[str, ...], candidate_lists: tuple[str, ...], lookup: str, json_file: str | None) -> None:
     """Measure the recall of candidate lists on test sets.
@@ -40,9 +35,10 @@ def command(gold: tuple[str, ...], candidate_lists: tuple[str, ...], lookup: str
     karat zelda recall jsonl --candidate-lists lists.parquet
     karat zelda recall aida.jsonl --candidate-lists means.tsv --lookup clean
     """
-    from karat.cli.zelda.splits import collect_linked_mentions, load_splits
     from karat.protocols.zelda.candidates.published_lists import open_candidate_lists
     from karat.protocols.zelda.candidates.recall import compare_lists
+    from karat.protocols.zelda.split_predictions import collect_linked_mentions
+    from karat.protocols.zelda.splits import load_splits
     from karat.render.zelda.candidates import encode_recall, render_recall
 
     check_paths([*gold, *candidate_lists], [json_file])

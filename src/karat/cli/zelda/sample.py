@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import json_option
+from karat.cli.options.reading import input_options
+from karat.cli.options.scoring import kb_option
+from karat.cli.options.statistics import seed_option
 from karat.cli.output import page_width, print_page, write_output
 
 
-@click.command()
+@karat_command()
 @click.argument("source", metavar="SOURCE")
 @click.argument("tests", metavar="TEST…", nargs=-1, required=True)
-@click.option("--out", "target", required=True, metavar="DIR", help="Output folder.")
-@click.option(
+@option("--out", "target", required=True, metavar="DIR", help="Output folder.")
+@option(
     "--threshold",
     default=10,
     show_default=True,
@@ -21,19 +25,19 @@ from karat.cli.output import page_width, print_page, write_output
     metavar="N",
     help="Number of links to sample for each test entity.",
 )
-@click.option("--seed", default=11, show_default=True, metavar="N", help="Random seed.")
-@click.option("--kb", metavar="NAME|DIR", help="Knowledge base that updates titles and drops dead links.")
-@click.option(
+@seed_option(11)
+@kb_option("Knowledge base that updates titles and drops dead links.")
+@option(
     "--keep-same-title",
     is_flag=True,
     help="Keep all sections of a page that share the title of a sampled one, as ZELDA does.",
 )
-@click.option(
+@option(
     "--describe",
     type=click.Choice(["paragraph", "sentence"]),
     help="Also write entity descriptions (see karat zelda describe).",
 )
-@click.option(
+@option(
     "--format",
     "formats",
     multiple=True,
@@ -42,9 +46,7 @@ from karat.cli.output import page_width, print_page, write_output
     show_default=True,
     help="Output format (repeatable).",
 )
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the statistics as JSON."
-)
+@json_option("the statistics")
 @input_options
 def command(
     source: str,
@@ -69,9 +71,9 @@ def command(
     karat zelda sample kdwd jsonl --out benchmark
     karat zelda sample kdwd jsonl --out benchmark --threshold 20 --kb enwiki
     """
-    from karat.cli.zelda.splits import load_splits
     from karat.kb.catalogue import open_kb
     from karat.protocols.zelda.sampled_benchmark import SampleOptions, sample_benchmark
+    from karat.protocols.zelda.splits import load_splits
     from karat.render.zelda.benchmark import render_page, to_json
 
     check_paths([source, *tests], [json_file])

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.arguments import check_paths, single_value
-from karat.cli.input_options import input_options
+from karat.cli.arguments import check_paths
+from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.output import details_option, json_option
+from karat.cli.options.reading import input_options
 from karat.cli.output import page_width, print_page, write_output
+from karat.cli.zelda.options import lookup_option
 
 
-@click.command()
+@karat_command()
 @click.argument("gold", metavar="GOLD")
 @click.argument("predictions", metavar="PREDICTIONS")
-@click.option("--train", metavar="FILE|DIR", help="Training text, for accuracy by what was seen in training.")
-@click.option(
+@option("--train", metavar="FILE|DIR", help="Training text, for accuracy by what was seen in training.")
+@option(
     "--candidate-lists", metavar="FILE|DIR", help="Candidate lists, for accuracy by ambiguity and by list position."
 )
-@click.option(
-    "--lookup",
-    type=click.Choice(["zelda", "clean", "exact", "flair"]),
-    default="zelda",
-    show_default=True,
-    help="Lookup method for mentions in the lists.",
-)
-@click.option("--conll", metavar="FILE|DIR", help="The same test sets as CoNLL, to list the mentions they lack.")
-@click.option("-k", default=20, show_default=True, type=click.IntRange(1), metavar="N", help="Rank cut-off for recall.")
-@click.option("--details", is_flag=True, help="List missing mentions, and show groups by test set.")
-@click.option(
-    "--json", "json_file", callback=single_value, multiple=True, metavar="FILE", help="Write the full output as JSON."
-)
+@lookup_option(needs=["--candidate-lists"])
+@option("--conll", metavar="FILE|DIR", help="The same test sets as CoNLL, to list the mentions they lack.")
+@option("-k", default=20, show_default=True, type=click.IntRange(1), metavar="N", help="Rank cut-off for recall.")
+@details_option("List missing mentions, and show groups by test set.")
+@json_option()
 @input_options
 def command(
     gold: str,
@@ -51,35 +46,12 @@ def command(
     karat zelda score jsonl predictions --candidate-lists lists.parquet
     karat zelda score jsonl predictions --conll conll --details
     """
-    from karat.cli.zelda.splits import load_splits
-    from karat.data.load import load, load_run
-    from karat.protocols.zelda.candidates.published_lists import open_candidate_lists
-    from karat.protocols.zelda.file_comparison import compare_files
-    from karat.protocols.zelda.scores import compute_scores
-    from karat.protocols.zelda.split_predictions import match_predictions
-    from karat.protocols.zelda.splits import find_split_files, pair_files
-    from karat.protocols.zelda.training_links import TrainingLinks
+    from karat.protocols.zelda.scores import score_benchmark
     from karat.render.zelda.scores import render_page, to_json
-    from karat.storage.files import Source
 
     check_paths([gold, predictions], [json_file])
-    pairs = pair_files(gold, predictions)
-    splits = load_splits([path for path, _ in pairs.values()])
-    split_predictions = {}
-    for (split, (_, run)), corpus in zip(pairs.items(), splits.values(), strict=True):
-        split_predictions[split] = match_predictions(corpus, load_run(run, corpus=corpus), split)
-    readings = {
-        split: compare_files(splits[split], load(path, format="zelda-conll"), split)
-        for split, path in (find_split_files([conll], "conll") if conll else {}).items()
-        if split in splits
-    }
-    scores = compute_scores(
-        Source(predictions).stem,
-        split_predictions,
-        training_links=TrainingLinks.from_file(train) if train else None,
-        candidate_lists=open_candidate_lists(candidate_lists) if candidate_lists else None,
-        lookup=lookup,
-        file_comparisons=readings,
+    scores = score_benchmark(
+        gold, predictions, train=train, candidate_lists=candidate_lists, lookup=lookup, conll=conll
     )
     write_output(json_file, lambda: to_json(scores, k))
     print_page(lambda: render_page(scores, k, details=details, width=page_width()), json_file)

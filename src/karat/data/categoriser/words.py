@@ -8,6 +8,7 @@ from karat.model.surface import PRONOUNS
 
 
 def _word_set(text: str) -> frozenset[str]:
+    """Return the distinct words of a text, separated by white space."""
     return frozenset(text.split())
 
 

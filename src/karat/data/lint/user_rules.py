@@ -121,9 +121,11 @@ def _to_rule(entry: _Entry, where: str) -> Rule:
 
 
 def _build_condition(entry: _Entry, where: str) -> _Condition:
-    """Return a function that tells whether a surface and its label meet the conditions of an entry.
+    """Return a function of a label's surface and the label that tells whether they meet the conditions of `entry`.
 
-    Raises `InputError` with the location `where` for an invalid regular expression, and if there are no conditions.
+    The conditions are those in `when`: surface and entity as regular expressions, types, categories, and tags that are
+    absent. All or any must hold, by `entry.match`. Raise `InputError` with the location `where` for an invalid regular
+    expression, and if there are no conditions.
     """
     when = entry.when
     tests: list[_Condition] = []

@@ -189,7 +189,10 @@ _PATTERNS = (
 
 
 def find_patterns(names: Arrow, is_plain: Bools) -> _IdPatterns:
-    """Find a representative for each id that is written in the same way, such as `Q1` for all `is_plain` ids."""
+    """Group ids by how they are written, and choose a representative of each group.
+
+    `is_plain`: mask of the names that are plain Wikidata ids; their representative is `Q1`.
+    """
     index, ids = np.zeros(len(names), np.int64), ["Q1"]
     rows_left, names_left = np.flatnonzero(~is_plain), names.filter(pa.array(~is_plain))
     for pattern, replacement in _PATTERNS:
@@ -222,7 +225,10 @@ def _name_scheme(id: str, context: IdContext) -> str:
 
 
 def get_id_kind(id: str) -> str:
-    """Return the kind of an id; ids of different kinds never match. Titles differ by their separators."""
+    """Return the kind of an id: its pattern, such as `Q0` for all ids of Q and a number. Kinds never match each other.
+
+    Titles of Wikipedia have three kinds: with spaces, with underscores, and of one word.
+    """
     kind = id_pattern(id)
     if kind != _NAME:
         return kind
@@ -288,7 +294,10 @@ def assess_ids(
 
 
 def _count_unmatchable(side: IdStatistics, other: IdStatistics) -> int:
-    """Return the number of annotations of `side` with ids of kinds that `other` does not have; 0 if it has no ids."""
+    """Return the number of annotations of `side` whose ids are all of kinds that `other` does not have.
+
+    0 if `other` has no ids. See `get_id_kind` for kinds.
+    """
     kinds_there = add_title_kinds(frozenset().union(*other.kind_counts))
     if not other.schemes:
         return 0
@@ -306,7 +315,10 @@ def find_mismatch(gold: IdStatistics, predictions: IdStatistics) -> str | None:
 
 
 def _describe_mismatch(gold: IdStatistics, predictions: IdStatistics) -> str | None:
-    """Return a sentence if all predicted ids are of kinds that the gold standard does not have, else None."""
+    """Return a sentence if no predicted id can match a gold id, because all are of other kinds; else None.
+
+    A kind is the way in which an id is written, see `get_id_kind`. None also if one side has no linked ids.
+    """
     total = sum(predictions.kind_counts.values())
     if not gold.kind_counts or not total or _count_unmatchable(predictions, gold) < total:
         return None
@@ -358,7 +370,7 @@ def _suggest_remedy(
 
 
 def _find_variants(statistics: IdStatistics) -> dict[str, tuple[str, ...]]:
-    """Return all spellings by normal id, for ids that are written in several ways."""
+    """Return the spellings of each id that is written in several ways, by normal form."""
     spellings: dict[str, list[str]] = {}
     for old, new in statistics.changed_ids.items():
         spellings.setdefault(new, []).append(old)

@@ -27,16 +27,13 @@ from karat.model.results.result import WARNING
 from karat.model.results.statistics import Statistics
 from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids
+from karat.model.spec.settings.nil_spellings import NIL_ID, NIL_LIKE, NOT_IN_WIKI
 from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import hash_strings
 
 _SAMPLE_SIZE = 10_000  # mentions that are compared before all others
 _NORMAL_STATUSES = (IdStatus.UNCHANGED, IdStatus.MAPPED)
-_NIL_LIKE = (
-    r"^(?:(?i:nil|<nil>|none|null|\*null\*|nan|n/a|unk|<unk>|<unk_wid>|unknown|--nme--|not_in_kb)|O|-|NIL[-_:]?[0-9]+)$"
-    "|/notInWiki/"
-)
-_NUMBERED_NIL, _NOT_IN_WIKI = "NIL…", "…/notInWiki/…"  # ids that look like NIL and differ from each other
+_NUMBERED_NIL, _NOT_IN_WIKI = f"{NIL_ID}…", f"…{NOT_IN_WIKI}…"  # ids that look like NIL and differ from each other
 
 
 class SideChecks(NamedTuple):
@@ -257,15 +254,15 @@ def _count_nil_like_ids(mentions: Mentions, entity: Ints, is_plain: Bools) -> tu
     """
     rows = np.flatnonzero(~is_plain)
     names = mentions.names.take(pa.array(rows))
-    rows = rows[pc.match_substring_regex(names, _NIL_LIKE).to_numpy(zero_copy_only=False)]
+    rows = rows[pc.match_substring_regex(names, NIL_LIKE).to_numpy(zero_copy_only=False)]
     if not len(rows):
         return ()
     uses = np.bincount(mentions.entity[(entity >= 0) & (mentions.entity >= 0)], minlength=len(mentions.names))
     counts: Counter[str] = Counter()
     for code in rows.tolist():
         name = str(mentions.names[code].as_py())
-        is_numbered = name.startswith("NIL") and len(name) > len("NIL")
-        counts[_NOT_IN_WIKI if "/notInWiki/" in name else _NUMBERED_NIL if is_numbered else name] += int(uses[code])
+        is_numbered = name.startswith(NIL_ID) and len(name) > len(NIL_ID)
+        counts[_NOT_IN_WIKI if NOT_IN_WIKI in name else _NUMBERED_NIL if is_numbered else name] += int(uses[code])
     return tuple(sorted((name, count) for name, count in counts.items() if count))
 
 
@@ -361,9 +358,7 @@ def _score_notes(count: int, low: float, high: float) -> Iterator[str]:
     """Yield a note about scores outside [0, 1]."""
     if count:
         verb = "is" if count == 1 else "are"
-        yield (
-            f"{format_count(count, 'score')} {verb} outside [0, 1] (from {low:g} to {high:g}): compared unchanged"
-        )
+        yield (f"{format_count(count, 'score')} {verb} outside [0, 1] (from {low:g} to {high:g}): compared unchanged")
 
 
 def _nil_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[str]:

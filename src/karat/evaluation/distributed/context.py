@@ -49,7 +49,10 @@ class UnsupportedViews(NamedTuple):
 
 
 def find_unsupported_views(request: Request) -> UnsupportedViews:
-    """Return the requested views and facets that filter by values which only the whole corpus determines."""
+    """Return the requested views and facets that an engine, which never holds the whole corpus, cannot count.
+
+    They filter by values that only the whole corpus determines, see `_needs_whole_corpus`.
+    """
     views = {
         str(view): f"an engine cannot filter by {facet}"
         for view in request.component_views
@@ -89,10 +92,13 @@ def drop_unsupported(request: Request, excluded: UnsupportedViews) -> Request:
 
 
 def collect_context(inputs: TaskInputs, gold: PartitionedData, predictions: PartitionedData) -> CorpusContext:
-    """Collect the properties of the whole data that blocks need: tags, facet values, types of entities, use of ids.
+    """Read all partitions and collect the properties of the whole data that each block needs.
 
-    `inputs` has the request and no documents. Ids are read if they are normalised. Raise `UsageError` for facets that
-    an engine does not support.
+    A block is a number of documents that are evaluated together. The properties are: whether there are tags; the facet
+    values of gold labels and predictions, if measures or groups need them; the types of entities, if predictions are
+    dropped by type; and how ids are meant, if ids are normalised. `inputs`: the request, without documents. Raise
+    `UsageError` for facets of mentions in tasks without mentions, and if labels lack categories that the request
+    weights.
     """
     request = inputs.request
     sources = {TASKS[view.task or request.conventions.task_name].source for view in request.component_views}
@@ -135,7 +141,10 @@ def collect_context(inputs: TaskInputs, gold: PartitionedData, predictions: Part
 
 
 def _collect_id_context(gold: PartitionedData, predictions: PartitionedData) -> IdContext:
-    """Return how the ids of the whole data are meant, from the evidence of all partitions of both sides."""
+    """Return how the ids of the whole data are meant, for example whether `Q90` is a Wikidata item.
+
+    The ids of all partitions of both sides decide together.
+    """
     sides = []
     for data in (gold, predictions):
         columns = [name for name in ID_COLUMNS if name in data.schema.names]

@@ -22,13 +22,13 @@ from typing import NamedTuple
 import msgspec
 
 from karat.model.document import Label
+from karat.model.spec.settings.nil_spellings import BIOMEDICAL_NIL, BIOMEDICAL_UNLINKED
 
 _SEPARATOR = re.compile(r"[|,;]")
 _ID = re.compile(r"(?:[A-Za-z_]+:)?[A-Za-z_]*\d[\w.+:-]*", re.ASCII)
 _ATTRIBUTE = re.compile(
     r"(?:Corresponding|Original)?(?:Gene|Species|Disease|Variant|VariantGroup|RS#|HGVS|CA#):", re.ASCII
 )
-_NIL, _NO_LINK = "-1", "-"
 
 
 def split_ids(entity: str) -> tuple[str, ...]:
@@ -37,8 +37,10 @@ def split_ids(entity: str) -> tuple[str, ...]:
     Return `entity` alone if a part does not look like an id, as in tmVar's descriptions of variants.
     """
     parts = tuple(dict.fromkeys(part.strip() for part in _SEPARATOR.split(entity)))
-    id_parts = tuple(part for part in parts if part != _NO_LINK)
-    is_composite = all(part == _NIL or (_ID.fullmatch(part) and not _ATTRIBUTE.match(part)) for part in id_parts)
+    id_parts = tuple(part for part in parts if part != BIOMEDICAL_UNLINKED)
+    is_composite = all(
+        part == BIOMEDICAL_NIL or (_ID.fullmatch(part) and not _ATTRIBUTE.match(part)) for part in id_parts
+    )
     return id_parts if id_parts and is_composite else (entity,)
 
 
@@ -47,7 +49,8 @@ def _split_label(label: Label) -> tuple[Label, ...]:
     if not isinstance(label.entity, str):
         return (label,)
     return tuple(
-        msgspec.structs.replace(label, entity=None if part == _NIL else part) for part in split_ids(label.entity)
+        msgspec.structs.replace(label, entity=None if part == BIOMEDICAL_NIL else part)
+        for part in split_ids(label.entity)
     )
 
 

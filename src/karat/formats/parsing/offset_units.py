@@ -122,7 +122,11 @@ def _find_best_spans(
 
 
 def _convert_offset(offsets: Longs, offset: int) -> int:
-    """Look up an offset in code points in a table of `offsets`; offsets outside the text remain outside."""
+    """Convert an offset in bytes or UTF-16 units to code points.
+
+    `offsets`: table of the offset in code points for each offset in the other unit. An offset outside the text stays
+    outside it.
+    """
     return int(offsets[offset]) if 0 <= offset < len(offsets) else max(offset, len(offsets))
 
 

@@ -1,0 +1,9 @@
+"""File formats, one file or folder each; variants of one format share a file."""
+
+TABLE = {
+    "bioc-any": "bioc",
+    "hipe-fine": "_hipe_layers",
+    "hipe-nested": "_hipe_layers",
+    "nif-categorised-literal": "nif_categorised",
+    "pubtator-any": "pubtator",
+}

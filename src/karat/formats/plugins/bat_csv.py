@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import IO, NamedTuple
 
 from karat.formats.parsing.blank_texts import NO_TEXT_NOTE, make_blank_documents
-from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.file_openings import split_first_lines
 from karat.formats.parsing.lines import Line, parse_lines
 from karat.formats.parsing.lost_fields import count_texts_and_empty_documents
@@ -24,8 +24,8 @@ from karat.model.document import UNLINKED, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
+from karat.model.spec.settings.nil_spellings import BAT_NIL_PAGE
 
-_NIL = "-1"
 _ROW = re.compile(r'(?:[^,"]*|"(?:[^"]|"")*"),(\d{1,18}),(\d{1,18}),(?:[^,"]*|"(?:[^"]|"")*")(,[-+.\deE]+)?', re.ASCII)
 
 
@@ -119,7 +119,7 @@ def _parse_row(cells: list[str], location: str) -> _Row:
         doc_id,
         parse_offset(start, location, "start"),
         parse_offset(end, location, "end"),
-        None if entity == _NIL else entity or UNLINKED,
+        None if entity == BAT_NIL_PAGE else entity or UNLINKED,
         parse_number(cells[4], location, "score") if len(cells) == 5 else None,
     )
 
@@ -139,8 +139,8 @@ def _write_row(file: IO[bytes], doc_id: str, item: Label | Prediction, score: li
 
     Raise `UsageError` for an id that BAT CSV cannot store.
     """
-    entity = _NIL if item.entity is None else item.entity if isinstance(item.entity, str) else ""
-    if item.entity == _NIL or re.search(r"[\r\n]", doc_id + entity) or doc_id.startswith("\ufeff"):
+    entity = BAT_NIL_PAGE if item.entity is None else item.entity if isinstance(item.entity, str) else ""
+    if item.entity == BAT_NIL_PAGE or re.search(r"[\r\n]", doc_id + entity) or doc_id.startswith("\ufeff"):
         raise UsageError(f"BAT CSV cannot store the document {doc_id!r} with the id {entity!r}. Choose another format.")
     row = io.StringIO()
     csv.writer(row, lineterminator="\n").writerow([doc_id, item.start, item.end, entity, *score])

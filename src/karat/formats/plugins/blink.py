@@ -29,6 +29,7 @@ from karat.model.defects import map_valid
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.model.errors import InputError
 from karat.model.spec.format import ByteSource, Format, Sample
+from karat.model.spec.settings.nil_spellings import NIL_ID
 
 
 class _Row(msgspec.Struct):
@@ -100,7 +101,7 @@ def _get_contexts(row: _Row, location: str) -> tuple[str, str]:
 
 def _get_entity(row: _Row) -> tuple[EntityId, tuple[str, ...]]:
     """Return the entity and its other ids; the entity is None for NIL, and `UNLINKED` if the line names no entity."""
-    if row.answer == "NIL":
+    if row.answer == NIL_ID:
         return None, ()
     entity_ids = [row.answer, row.Wikipedia_title, row.label_title]
     entity_ids += [str(number) for number in (row.label_id, row.Wikipedia_ID) if number not in (None, -1, "-1")]

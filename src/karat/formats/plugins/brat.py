@@ -20,7 +20,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from karat.formats.parsing.conversion import to_predictions
-from karat.formats.parsing.duplicate_types import merge_duplicate_labels
+from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.lines import Line, decode_utf8, read_lines
 from karat.formats.parsing.numbers import parse_offset
 from karat.formats.parsing.offset_units import RawSpan, to_code_points

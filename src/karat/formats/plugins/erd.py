@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.file_openings import split_first_lines
 from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.formats.parsing.numbers import parse_number

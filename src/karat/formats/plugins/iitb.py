@@ -72,6 +72,7 @@ def _move_label(label: Label, span: Span) -> Label:
 
 
 def _recognises_folder(names: Sequence[str]) -> bool:
+    """Return whether a folder with these files has the annotations and a folder of texts."""
     return _ANNOTATIONS_FILE in names and any(name.startswith(f"{_TEXTS_FOLDER}/") for name in names)
 
 

@@ -521,6 +521,7 @@ def _has_text(response: object) -> bool:
 
 
 def _error_fields(problem: str, expected: str, remedy: str) -> dict[str, str]:
+    """Return the fields of an `InputError` except its location."""
     return {"actual": problem, "expected": expected, "remedy": remedy}
 
 

@@ -102,7 +102,11 @@ def _to_document(doc_id: str, rows: list[list[str]], skipped: Counter[str]) -> D
 
 
 def _to_label(start: int, end: int, mention_type: str, entities: list[str]) -> Label:
-    """Build the label of a mention; `entities` are the cells with titles and URLs, and their first pair counts."""
+    """Build the label of a mention from its `entities`: cells with title and URL in turn, of possibly several entities.
+
+    The title of the first pair is the entity, its URL a further id. With fewer than two cells the mention is unlinked.
+    It is NIL if any two adjacent cells are `NONE`.
+    """
     if len(entities) < 2:
         return Label(start, end, UNLINKED, types=(mention_type,))
     if any(pair == (_NONE, _NONE) for pair in pairwise(entities)):

@@ -170,7 +170,7 @@ def _to_response(record: Record, skipped: Counter[str]) -> tuple[Response, str |
 
 
 def _recognises(opening: bytes) -> bool:
-    """Return whether the first line has an id, an entity linking input or none, and outputs with answer or pages."""
+    """Return whether the first line is a KILT record: an id, marked input or none, and outputs with answer or pages."""
     fields = parse_first_object(opening)
     outputs, text = fields.get("output"), fields.get("input")
     if "id" not in fields or not (text is None or (isinstance(text, str) and _START in text)):

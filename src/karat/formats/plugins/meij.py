@@ -101,6 +101,7 @@ def _to_document(tweet_id: str, text: str, meta: dict[str, str], pages: list[_Pa
 
 
 def _recognises_folder(names: Sequence[str]) -> bool:
+    """Return whether a folder with these files has the tweets and the annotations."""
     return _TWEETS_FILE in names and _ANNOTATIONS_FILE in names
 
 

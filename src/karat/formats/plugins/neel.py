@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
-from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.file_openings import split_first_lines
 from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.formats.parsing.neel import is_neel

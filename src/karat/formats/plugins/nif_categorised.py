@@ -36,7 +36,7 @@ from karat.model.document import UNLINKED, Document, Label, Prediction
 from karat.model.errors import UsageError
 from karat.model.finegrained_scheme import NODES, spell_category
 from karat.model.run import Run
-from karat.model.spec.format import Format
+from karat.model.spec.format import Format, Sample
 
 _HEADER = b"".join(
     [
@@ -162,16 +162,20 @@ def _get_sentence_spans(document: Document) -> list[tuple[int, int]]:
 
 
 def _format_text(text: str, start: int, end: int) -> list[str]:
-    """Return the predicates for offsets and string of a part of a text."""
+    """Return the Turtle predicates for a part of a text: its offsets `start` and `end`, and its string."""
     return [format_offset(BEGIN, start), format_offset(END, end), f"nif:isString {format_literal(text[start:end])}"]
 
 
 def _format_broader_context(document: str) -> str:
+    """Return the Turtle predicate and object that say to which document, given by its IRI, a sentence belongs."""
     return f"nif:broaderContext {format_iri(document)}"
 
 
 def _format_phrase(sentence: str, document: str, start: int, end: int) -> list[str]:
-    """Return the predicates for the type, contexts and offsets of a mention; offsets count from the sentence."""
+    """Return the Turtle predicates for a mention: its RDF types, its contexts and its offsets.
+
+    `sentence` and `document`: IRIs of the contexts. `start` and `end` count from the start of the sentence.
+    """
     return [
         "a nif:Phrase , nif:String , nif:RFC5147String",
         f"nif:referenceContext {format_iri(sentence)}",
@@ -224,6 +228,7 @@ def _check_mentions(document: Document) -> None:
 
 
 def _unsupported_value_error(document: str, value: str) -> UsageError:
+    """Return, without raising, the error for a value that NIF with categories cannot store."""
     return UsageError(f"document {document!r} has {value}: NIF with categories cannot store it. Choose another format.")
 
 
@@ -243,3 +248,30 @@ FORMAT = Format(
     ),
     description="NIF 2.0 in Turtle by sentence, with the categories of the fine-grained paper.",
 )
+
+TABLE = {
+    # As the paper's authors read their files. In Turtle, `\u014d` in an IRI is one character; their program does not
+    # decode it, so two links of AIDA are wrong in their tables.
+    "nif-categorised-literal": Format(
+        title="NIF with categories, links not decoded",
+        suffix=".ttl",
+        recognises=lambda opening: False,
+        has_gold=has_gold,
+        prediction_mark=FORMAT.prediction_mark,
+        read_corpus=lambda source, text: read_corpus(source, is_literal=True),
+        read_run=lambda source: read_run(source, is_literal=True),
+        description="Like nif-categorised, but escapes in links are not decoded. Not detected: name the format.",
+        sample=Sample(
+            {
+                "sample.ttl": "@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .\n"
+                '<a> nif:sourceUrl <x> ; nif:isString "Ada met" .\n'
+                '<a_s> nif:broaderContext <a> ; nif:beginIndex "0" ; nif:isString "Ada met" .\n'
+                '<a_s#1> nif:referenceContext <a_s> ; nif:beginIndex "0" ; nif:endIndex "3" ; '
+                "<http://www.w3.org/2005/11/its/rdf#taIdentRef> <http://www.wikidata.org/entity/Q7259> .\n",
+            },
+            documents=1,
+            mentions=1,
+            main_file="sample.ttl",
+        ),
+    )
+}

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.elevant.articles import drop_unknown_fields, parse_json_value
 from karat.formats.parsing.json.blocks import empty_file_error, parse_first_objects, read_blocks
 from karat.formats.parsing.json.records import collect_other_fields
@@ -31,9 +31,8 @@ from karat.model.errors import InputError, UsageError
 from karat.model.reader_categories import NOT_COREFERENCE
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
+from karat.model.spec.settings.nil_spellings import ELEVANT_NIL_IDS, NOT_IN_WIKI
 
-_NIL = frozenset({"", "NIL", "<NIL>", "<unk_wid>", "<unk>", "<UNK>"})
-_NOT_IN_WIKI = "/notInWiki/"
 _OTHER_FIELDS = "other fields of the document"
 _DUPLICATE_LABELS = "duplicate labels (kept as separate mentions)"
 
@@ -146,6 +145,7 @@ def _read_lines(source: ByteSource, skipped: Counter[str]) -> Iterator[_LocatedL
 
 
 def _missing_field_error(location: str, field: str, remedy: str) -> InputError:
+    """Return, without raising, the error for a record without a required field."""
     return InputError(location, actual=f"no field `{field}`", expected=f"the field `{field}`", remedy=remedy)
 
 
@@ -160,9 +160,9 @@ def _parse_reference(reference: str | UnsetType | None) -> _Link:
     """Return the entity and NIL cluster of a reference; an unset reference is unlinked."""
     if isinstance(reference, UnsetType):
         return _Link(UNLINKED, None)
-    if reference is None or reference in _NIL or reference.endswith("/"):
+    if reference is None or not reference or reference in ELEVANT_NIL_IDS or reference.endswith("/"):
         return _Link(None, None)
-    return _Link(None, reference) if _NOT_IN_WIKI in reference else _Link(reference, None)
+    return _Link(None, reference) if NOT_IN_WIKI in reference else _Link(reference, None)
 
 
 def _to_label(label: _Label) -> Label:
@@ -179,6 +179,7 @@ def _to_label(label: _Label) -> Label:
 
 
 def _to_prediction(prediction: _Prediction) -> Prediction:
+    """Convert a prediction; the reference tells entity and NIL cluster."""
     entity, cluster = _parse_reference(prediction.entity_reference)
     candidates = tuple(map(Candidate, prediction.candidates or ()))
     return Prediction(prediction.start_char, prediction.end_char, entity, candidates=candidates, nil_cluster=cluster)
@@ -229,7 +230,7 @@ def _format_reference(item: Label | Prediction) -> str | UnsetType:
     counts it.
     """
     if item.entity is None:
-        return item.nil_cluster if item.nil_cluster and _NOT_IN_WIKI in item.nil_cluster else "<NIL>"
+        return item.nil_cluster if item.nil_cluster and NOT_IN_WIKI in item.nil_cluster else "<NIL>"
     if item.entity is not UNLINKED and _parse_reference(item.entity) == (None, None):
         raise UsageError(f"simple-jsonl reads the entity {item.entity!r} as NIL. Choose another format.")
     return item.entity
@@ -240,7 +241,7 @@ def _count_losses(data: Corpus | Run) -> dict[str, int]:
     return {
         **count_kinds_except_coreference(data),
         **count_candidate_scores(data),
-        **count_ids_with(data, _NOT_IN_WIKI),
+        **count_ids_with(data, NOT_IN_WIKI),
     }
 
 

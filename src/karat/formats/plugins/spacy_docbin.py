@@ -20,16 +20,16 @@ from itertools import pairwise
 from typing import IO, Any, NamedTuple
 
 from karat.formats.parsing.conversion import to_predictions
-from karat.formats.parsing.duplicate_types import merge_duplicate_labels
+from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response
 from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
+from karat.model.spec.settings.nil_spellings import NIL_ID
 
 _SPAN_GROUP = "karat"
 _UNTYPED = "MENTION"
-_NIL = "NIL"
 _READ_ERRORS = (
     *(ValueError, LookupError, TypeError, AssertionError, AttributeError, ArithmeticError),
     *(zlib.error, MemoryError, RecursionError, ImportError),  # raised by spaCy for damaged files
@@ -108,10 +108,11 @@ def read_doc(doc: Any, skipped: Counter[str]) -> tuple[str | None, list[Label], 
 
 def _get_entity(span: Any) -> EntityId:  # noqa: ANN401  # spaCy's types are not imported
     """Return the link of a span: None for `NIL`, and `UNLINKED` if `kb_id_` is empty."""
-    return UNLINKED if not span.kb_id_ else None if span.kb_id_ == _NIL else str(span.kb_id_)
+    return UNLINKED if not span.kb_id_ else None if span.kb_id_ == NIL_ID else str(span.kb_id_)
 
 
 def _get_types(span: Any) -> tuple[str, ...]:  # noqa: ANN401
+    """Return the types in the label of a span, separated by commas; empty for spaCy's placeholder."""
     return () if span.label_ == _UNTYPED else tuple(filter(None, span.label_.split(",")))
 
 
@@ -165,12 +166,13 @@ def _format_label(label: Label, document: Document) -> str:
 
 def _format_kb_id(label: Label, document: Document) -> str:
     """Return the link of a label as spaCy's `kb_id`; raise `UsageError` for an entity named NIL."""
-    if label.entity == _NIL:
+    if label.entity == NIL_ID:
         raise _unsupported_value_error(document, "an entity whose id is NIL")
-    return "" if label.entity is UNLINKED else _NIL if label.entity is None else str(label.entity)
+    return "" if label.entity is UNLINKED else NIL_ID if label.entity is None else str(label.entity)
 
 
 def _unsupported_value_error(document: Document, value: str) -> UsageError:
+    """Return, without raising, the error for a value that a DocBin cannot store."""
     return UsageError(f"document {document.id!r} has {value}, which a DocBin cannot store. Choose another format.")
 
 

@@ -138,6 +138,7 @@ def _to_labels(tokens: Sequence[_Token], skipped: Counter[str]) -> Iterator[Labe
 
 
 def _to_label(token: _Token, start: int, end: int, skipped: Counter[str]) -> Label:
+    """Build the label of a mention from its first token; values that are not read are counted in `skipped`."""
     return tweeki.parse_label(start, end, token.link, (token.type,) if token.type else (), skipped)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.numbers import parse_offset
 from karat.formats.parsing.text_folder import TextFolder, make_span_converter
 from karat.formats.parsing.xml import get_child_text, get_root_name, read_elements
@@ -25,6 +25,7 @@ from karat.model.defects import map_valid
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.model.errors import InputError
 from karat.model.spec.format import ByteSource, Format, Sample
+from karat.model.spec.settings.nil_spellings import NIL_ID
 
 _XML_FILE = re.compile(r"[^/]+\.xml(\.gz|\.zst)?")
 _PROBLEM_FILE = re.compile(r"((?:[^/]+/)?)Problems([^/]*)/[^/]+")
@@ -101,7 +102,7 @@ def _read_single_file(source: ByteSource, folder: ByteSource, skipped: Counter[s
         for annotation in element.iter("annotation"):
             skipped["elements unknown to the format"] += sum(e.tag not in _ELEMENTS for e in annotation)
             title = get_child_text(annotation, "wikiName")
-            entity = None if title in ("", "NIL") else title
+            entity = None if title in ("", NIL_ID) else title
             span = get_child_text(annotation, "offset"), get_child_text(annotation, "length")
             annotations.append(_Annotation(*span, annotation.findtext("mention") or "", entity, None))
         text = texts.read_text(doc_id, location)
@@ -191,7 +192,7 @@ def _read_problem(source: ByteSource, texts: TextFolder, skipped: Counter[str]) 
 
 
 def _to_annotation(element: Element) -> _Annotation:
-    """Convert an annotation of the older layout."""
+    """Convert an `annotation` element of the older XML layout."""
     entity = get_child_text(element, "ChosenAnnotation")
     name = get_child_text(element, "Annotation")
     return _Annotation(

@@ -377,4 +377,5 @@ _IDENTITY_ROWS: Final = """
 
 
 def _escape_sql(text: str) -> str:
+    """Return the text with single quotes doubled, for a literal in SQL."""
     return text.replace("'", "''")

@@ -76,7 +76,7 @@ class IdEvidence(msgspec.Struct, frozen=True):
 
 
 def collect_evidence(ids: Arrow) -> IdEvidence:
-    """Return the evidence in an array of ids, which may have nulls and repetitions."""
+    """Return what an array of ids tells about how they are meant; the array may have nulls and repetitions."""
     ids = ids.drop_null()
     is_plain = find_plain_qids(ids)
     rest = ids.filter(pa.array(~is_plain))
@@ -131,6 +131,7 @@ def build_context(sides: Iterable[IdEvidence]) -> IdContext:
 
 
 def _has_match(ids: Arrow, pattern: str) -> bool:
+    """Return whether any id matches the regular expression `pattern` somewhere."""
     return bool(pc.any(pc.match_substring_regex(ids, pattern)).as_py())
 
 

@@ -8,11 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.kb.ids.id_spaces import WIKI_PREFIX, WIKIDATA, make_title_key, parse_id_key
+from karat.kb.ids.id_spaces import WIKIDATA, make_title_key, parse_id_key
+from karat.kb.ids.wikipedia_languages import WIKIPEDIA_LANGUAGES
 from karat.model.tables.arrow import Arrow
 
 _MIN_VECTORISED: Final = 512  # ids; for fewer a loop is faster
-_LANGUAGE: Final = r"(?P<language>[a-z][a-z-]{1,11})"
+_LANGUAGE: Final = r"(?P<language>[a-vx-z][a-z]{1,2}(?:-[a-z]+)*|simple)"  # no `w`, which may be `www`
+_WIKI_PREFIX: Final = "|".join(sorted(code for code in WIKIPEDIA_LANGUAGES if "-" not in code))
 _WHITESPACE: Final = r"\x00-\x1f\x7f-\xa0\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
 _TITLE: Final = rf"(?P<id>[A-Z0-9][^%?#{_WHITESPACE}]*)"
 
@@ -43,7 +45,7 @@ _COMMON_SPELLINGS: Final = (
         is_title=True,
         default_language="en",
     ),
-    _CommonSpelling(rf"^(?P<language>{WIKI_PREFIX})wiki:{_TITLE}$", "wiki", is_title=True),
+    _CommonSpelling(rf"^(?P<language>{_WIKI_PREFIX})wiki:{_TITLE}$", "wiki", is_title=True),
     _CommonSpelling(
         rf"^https?://{_LANGUAGE}\.(?:m\.)?wikipedia\.org/(?:w/index\.php)?\?curid=(?P<id>[0-9]+)$", "wiki-page"
     ),
@@ -55,8 +57,8 @@ _COMMON_SPELLINGS: Final = (
 )
 """Spellings in an order in which the first match agrees with `parse_id_key`."""
 
-_BARE_TITLE: Final = rf"^(?P<id>(?:[A-Z][A-Za-z _.,()'&!-]|[0-9])[^:%{_WHITESPACE}]*)$"
-"""Pattern of a page title that matches no other spelling."""
+_BARE_TITLE: Final = rf"^(?P<id>(?:[A-Z][A-Za-z _.,()'&!-]|[0-9])[^:%/{_WHITESPACE}]*)$"
+"""Pattern of a page title that matches no other spelling; one with a slash may be an address without protocol."""
 
 
 def parse_id_keys(ids: Arrow, title_space: str = "") -> tuple[Arrow, Arrow]:
@@ -94,6 +96,7 @@ def _extract_keys(groups: Arrow, spelling: _CommonSpelling) -> tuple[Arrow, Arro
     local_id = groups.field("id")
     if spelling.is_title:
         local_id = pc.ascii_rtrim(pc.replace_substring_regex(local_id, "[ _]+", " "), " ")
+        local_id = pc.utf8_normalize(local_id, "NFC")
     if len(names) == 1:
         return pa.array([spelling.space or None], pa.string()).take(pa.array(np.zeros(len(groups), np.int64))), local_id
     prefix = groups.field("language" if "language" in names else "prefix")

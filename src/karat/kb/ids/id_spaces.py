@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
+from unicodedata import normalize
 from urllib.parse import unquote
 
-from karat.kb.ids.wikipedia_languages import WIKIPEDIA_LANGUAGES, capitalise_letter
+from karat.kb.ids.normal_forms import DBPEDIA, QID, WIKIPEDIA, recognise_id
+from karat.kb.ids.wikipedia_languages import capitalise_letter
 
 WIKIDATA = "wikidata"
+_TITLE_MARKS = {WIKIPEDIA: "/wiki/", DBPEDIA: "/resource/"}  # before the title in a normal form
 
 
 class IdKey(NamedTuple):
@@ -40,19 +43,10 @@ class _SpellingPattern(NamedTuple):
 
 
 _ITEM = re.compile(r"Q[1-9]\d*")
-WIKI_PREFIX = "|".join(sorted(code.replace("-", "[_-]") for code in WIKIPEDIA_LANGUAGES))
-"""Regular expression of the language codes in the prefixes of Wikipedias, such as `enwiki:`."""
-
-_LANGUAGE = r"(?:(?P<language>[a-z][a-z-]{1,11})\.)?"
 _SPELLING_PATTERNS = (
-    _SpellingPattern(re.compile(r"(?:(?i:wd|wikidata):)?(?P<id>[QPL][1-9]\d*)"), WIKIDATA),
+    _SpellingPattern(re.compile(r"(?:(?i:wd|wikidata):)?(?P<id>[PL][1-9]\d*)"), WIKIDATA),
     _SpellingPattern(
-        re.compile(r"https?://(?:www\.|m\.)?wikidata\.org/(?:entity|wiki)/(?P<id>[QPL][1-9]\d*)"), WIKIDATA
-    ),
-    _SpellingPattern(
-        re.compile(r"https?://(?P<language>[a-z][a-z-]{1,11})\.(?:m\.)?wikipedia\.org/wiki/(?P<id>[^?#\s][^?#]*)"),
-        "{language}wiki",
-        is_title=True,
+        re.compile(r"https?://(?:www\.|m\.)?wikidata\.org/(?:entity|wiki)/(?P<id>[PL][1-9]\d*)"), WIKIDATA
     ),
     _SpellingPattern(
         re.compile(
@@ -61,28 +55,34 @@ _SPELLING_PATTERNS = (
         "{language}wiki-page",
     ),
     _SpellingPattern(
-        re.compile(rf"https?://{_LANGUAGE}dbpedia\.org/(?:resource|page)/(?P<id>\S.*)"), "{language}wiki", is_title=True
-    ),
-    _SpellingPattern(re.compile(r"dbr:(?P<id>\S.*)"), "enwiki", is_title=True),
-    _SpellingPattern(
         re.compile(r"https?://(?:www\.)?yago-knowledge\.org/resource/(?P<id>\S.*)"), "enwiki", is_title=True
-    ),
-    _SpellingPattern(
-        re.compile(rf"(?P<language>{WIKI_PREFIX})wiki:(?P<id>\S.*)", re.DOTALL), "{language}wiki", is_title=True
     ),
     _SpellingPattern(re.compile(r"https?://rdf\.freebase\.com/ns/(?P<id>[mg]\.\w+)"), "freebase"),
     _SpellingPattern(re.compile(r"(?:freebase:|fb:)?/?(?P<id>[mg][./]\w{2,})"), "freebase"),
     _SpellingPattern(re.compile(r"(?:UMLS:|umls:)?(?P<id>C\d{7})"), "umls"),
     _SpellingPattern(re.compile(r"(?P<prefix>[A-Za-z][\w.-]*):(?P<id>[A-Za-z]*\d+)"), "{prefix}"),
 )
-"""Spellings in order of precedence: the first pattern that matches a whole id decides."""
+"""Spellings of ids without normal form, in order of precedence: the first pattern that matches a whole id decides."""
 
 
 def parse_id_key(id: str) -> IdKey | None:
-    """Return the key of an id; None if its space cannot be recognised, as for bare titles and user-defined ids."""
+    """Return the key of an id; None if its space cannot be recognised, as for bare titles and user-defined ids.
+
+    Items of Wikidata, pages of Wikipedia and resources of DBpedia are recognised as in scores (`recognise_id`), except
+    that an id with a fragment, which names a part of a page, has no key.
+    """
     if _ITEM.fullmatch(id):  # the most frequent case
         return IdKey(WIKIDATA, id)
-    return next(_parse_keys(id.strip()), None)
+    recognised = recognise_id(id)
+    if recognised is None:
+        return next(_parse_keys(id.strip()), None)
+    if recognised.has_fragment:
+        return None
+    scheme, _, language = recognised.scheme.partition(" ")
+    if scheme == QID:
+        return IdKey(WIKIDATA, recognised.normal_form)
+    title = recognised.normal_form.partition(_TITLE_MARKS[scheme])[2]
+    return make_title_key(f"{language}wiki", title)
 
 
 def make_title_key(space: str, title: str) -> IdKey:
@@ -105,9 +105,9 @@ def _parse_keys(id: str) -> Iterator[IdKey]:
 
 
 def _normalise_title(text: str, language: str) -> str:
-    """Return a page title percent-decoded, with single spaces for `_` and whitespace, and a capital first letter.
+    """Return a page title percent-decoded, in Unicode NFC, with single spaces and a capital first letter.
 
     `language`: language code of the wiki.
     """
-    title = " ".join(unquote(text).replace("_", " ").split())
+    title = " ".join(normalize("NFC", unquote(text)).replace("_", " ").split())
     return capitalise_letter(title[:1], language) + title[1:]

@@ -185,4 +185,5 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
 
 
 def _check_present(facts: Sequence[_T | None]) -> list[bool]:
+    """Return for each fact whether it is known, that is, not None."""
     return [fact is not None for fact in facts]

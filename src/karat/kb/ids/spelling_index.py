@@ -97,7 +97,10 @@ class SpellingIndex:
         return (self._make_page_key(id) or f"{_TITLE}{_join_words(id)}") if id_pattern(id) == "title" else id
 
     def _make_keys(self, id: str, context: IdContext) -> Sequence[str]:
-        """Return the keys of an id of the data, the most certain first."""
+        """Return the keys under which an id of the data may be in the index, the most certain first; empty if none.
+
+        `context`: how the ids of the data are meant.
+        """
         recognised = recognise_id(id, context)
         if recognised is None:
             if id_pattern(id) != "title":
@@ -125,4 +128,5 @@ def _is_title(id: str, form: str, context: IdContext) -> bool:
 
 
 def _join_words(title: str) -> str:
+    """Return the title with one underscore between words, for any spaces and underscores."""
     return "_".join(title.replace("_", " ").split())

@@ -8,10 +8,10 @@ from karat.kb.tsv_folder import load_tsv_folder, read_tsv_rows
 
 
 def read_tsv_folder(path: str, language: str, xrefs_are_same_as: bool) -> TableRows:
-    """Read the rows of all tables in a folder; raise `InputError` on the first defect.
+    """Read the rows of all tables in the folder `path` (see `karat.kb.tsv_folder`); raise `InputError` on a defect.
 
-    Types `QUANTITY` and `DATETIME` become the value type of an entity, and its name also becomes an alias. `language`
-    and `xrefs_are_same_as` have no effect.
+    The name of every entity is also one of its aliases. A type `QUANTITY` or `DATETIME` is stored as the value type of
+    its entity, not as a type. `language` and `xrefs_are_same_as`, which all importers take, have no effect.
     """
     load_tsv_folder(path)  # raises on defects
     tables = TableRows()

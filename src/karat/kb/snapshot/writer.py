@@ -28,9 +28,8 @@ from karat.kb.snapshot.name_index_writer import iterate_weighted_aliases, write_
 from karat.kb.snapshot.table_schemas import ENTITY_KINDS, TABLE_SCHEMAS, VALUE_TYPES, TableSchema
 from karat.model.errors import InputError, UnknownNameError
 from karat.model.tables.arrow import Arrow
-from karat.storage.atomic_folders import build_folder
+from karat.storage.atomic_writing import build_folder, open_for_writing
 from karat.storage.data_folder import hash_content
-from karat.storage.files import open_for_writing
 from karat.storage.parquet import SortedTable, write_sorted
 
 
@@ -104,6 +103,7 @@ class SnapshotWriter:
         )
 
     def _get_entities_table(self) -> SortedTable | None:
+        """Return the table of entities; None if it has not been written."""
         return self._open_table("entities") if "entities" in self._rows else None
 
     def finish(self) -> SnapshotManifest:
@@ -133,6 +133,7 @@ class SnapshotWriter:
         return manifest
 
     def _get_path(self, name: str) -> Path:
+        """Return the path of the Parquet file of the table `name`."""
         return self.folder / f"{name}.parquet"
 
     def _describe_table(self, name: str) -> SnapshotTable:
@@ -141,9 +142,11 @@ class SnapshotWriter:
         return SnapshotTable(self._rows[name], file_content.sha256, file_content.size)
 
     def _open_table(self, name: str) -> SortedTable:
+        """Open the written table `name`, for lookups by its first sort column."""
         return SortedTable(self._get_path(name), TABLE_SCHEMAS[name].sorted_by[0])
 
     def _read_table(self, name: str, *columns: str) -> Arrow:
+        """Read all rows of the written table `name`, with these columns."""
         return self._open_table(name).read_all(*columns)
 
     def _sort_rows(self, name: str, schema: TableSchema, table: Arrow) -> Arrow:

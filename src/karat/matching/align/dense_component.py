@@ -128,11 +128,11 @@ def _find_servable(begin: Sequence[int], goods_of_pair: Longs, n_goods: int) -> 
 
 
 class _Market:
-    """Buyers who take one good each at the cost of the pair, or none at the unmatched cost.
+    """An assignment of predictions (buyers) to mentions (goods): a buyer takes one good, at the pair's cost, or none.
 
-    The dual value of a buyer never exceeds the unmatched cost while others may displace the buyer. The price of a good
-    is 0 while it is free, and never positive. The sum of both never exceeds the cost of a pair, and equals it for taken
-    pairs: such pairs are tight.
+    A buyer without good pays the unmatched cost. The dual value of a buyer never exceeds it while others may displace
+    the buyer. The price of a good is 0 while it is free, and never positive. The sum of both never exceeds the cost of
+    a pair, and equals it for taken pairs: such pairs are tight.
     """
 
     def __init__(self, buyer: Longs, good: Longs, cost: NDArray[Any], n_buyers: int, unmatched_cost: int) -> None:
@@ -159,7 +159,7 @@ class _Market:
         return self._pair_of[self._pair_of >= 0]
 
     def admit(self, buyers: Iterable[int]) -> None:
-        """Admit new buyers, serve as many as possible, and minimise the total cost.
+        """Admit new buyers, by their numbers; serve as many as possible, and minimise the total cost.
 
         Buyers who were served before stay served, at any cost.
         """
@@ -221,7 +221,10 @@ class _Market:
             self._shift_chain(int(self._good[pair]), new_buyer)
 
     def _shift_chain(self, good: int, new_buyer: int) -> None:
-        """Give each buyer on the chain from the new buyer to `good` the good that the next buyer leaves."""
+        """Shift goods along the chain of buyers that a search found from `new_buyer` to `good`.
+
+        Each buyer takes the good that the next one leaves; the last takes `good`.
+        """
         while True:
             pair = int(self._via[good])
             buyer = int(self._buyer[pair])
@@ -311,7 +314,7 @@ class _Market:
                 is_seen[visited] = False
 
     def _settle_goods(self) -> None:
-        """Among goods that can be exchanged at no cost, take those with lower numbers; these have price 0."""
+        """Exchange taken goods for free goods with lower numbers where that costs nothing; such goods have price 0."""
         free = np.flatnonzero(self._owner < 0).tolist()
         last_owned = np.flatnonzero((self._owner >= 0) & (self._price == 0)).max(initial=-1)
         if not free or free[0] > last_owned:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -11,56 +10,20 @@ import numpy as np
 from karat.matching.align.overlap import (
     find_overlaps,
     find_same_spans,
-    same_entity_in_top,
     same_span,
-    same_types,
     same_words,
 )
 from karat.model.items import Items, Pairs
 from karat.model.limits import get_limit
-from karat.model.spec.relation import MatchRelation
 from karat.model.tables.columns import Bools
 
 PairTest: TypeAlias = Callable[[Items, Items, Pairs], Bools]
 """Function that returns the mask of pairs with the same label."""
 
 
-def walk_by_type(gold: Items, predictions: Items) -> Pairs:
-    """Pair predictions with mentions by the HIPE walk, in which a pair is correct if it shares a type; see `_walk`."""
-    return _walk(gold, predictions, same_types)
-
-
-@cache  # strict and fuzzy relations share a walk
-def _build_link_walk(k: int) -> Callable[[Items, Items], Pairs]:
-    """Return the HIPE walk in which a pair is correct if the gold entity is among the first `k` links; see `_walk`."""
-    return partial(_walk, has_same_label=partial(same_entity_in_top, k))
-
-
-def _mask_same_link(k: int, exact: bool, gold: Items, predictions: Items, pairs: Pairs) -> Bools:
-    """Return the mask of pairs with the gold link among the first `k` links, and `have_same_tokens` if `exact`."""
-    has_entity = same_entity_in_top(k, gold, predictions, pairs)
-    return has_entity & have_same_tokens(gold, predictions, pairs) if exact else has_entity
-
-
 def have_same_tokens(gold: Items, predictions: Items, pairs: Pairs) -> Bools:
     """Return the mask of pairs with the same span and the same words; the scorer compares both."""
     return same_span(gold, predictions, pairs) & same_words(gold, predictions, pairs)
-
-
-def build_nel_relation(k: int, *, exact: bool) -> MatchRelation:
-    """Return the HIPE relation that compares the gold link with the first `k` links of each prediction."""
-    links = f"among the first {k} links of the prediction" if k > 1 else "the link of the prediction"
-    span = "has exactly the span and words of" if exact else "overlaps"
-    return MatchRelation(
-        title=f"HIPE {'strict' if exact else 'fuzzy'} NEL @{k}",
-        description=f"The prediction {span} the mention, whose entity is {links}. {PAIR_RULE}",
-        find_pairs=_build_link_walk(k),
-        is_lenient=not exact,
-        degree=partial(_mask_same_link, k, exact),
-        detection="mention" if exact else "mention-weak",
-        uses_gold_group=True,
-        is_order_dependent=True,
-    )
 
 
 PAIR_RULE = (
@@ -70,7 +33,7 @@ PAIR_RULE = (
 """Description of the pairing, for all relations of the walk."""
 
 
-def _walk(gold: Items, predictions: Items, has_same_label: PairTest) -> Pairs:
+def walk(gold: Items, predictions: Items, has_same_label: PairTest) -> Pairs:
     """Pair each prediction, in file order, with at most one mention, correct or wrong, and return the pairs.
 
     A prediction is paired with the mention that has its span, words and label, else with the first overlapping mention
@@ -111,7 +74,7 @@ def _mask_first_on_span(gold: Items) -> Bools:
 
 
 def _walk_crowded(gold: Items, predictions: Items, has_same_label: PairTest) -> Pairs:
-    """Walk like `_walk`, looking up mentions for each prediction, since there are too many pairs to hold."""
+    """Walk like `walk`, looking up mentions for each prediction, since there are too many pairs to hold."""
     exact = find_same_spans(gold, predictions)
     exact = exact.select(has_same_label(gold, predictions, exact) & same_words(gold, predictions, exact))
     exact = Pairs(*(side[np.lexsort((gold.row[exact.gold], exact.prediction))] for side in exact))

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from karat.kb.hierarchy import find_roles
+from karat.kb.hierarchy import LITERAL_ROLES, find_roles
 from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.protocol import KB
 from karat.matching.align.overlap import same_entity
@@ -41,10 +41,7 @@ class EntityNeighbourhood:
         if gold in predicted_classes:
             return Nearness.CHILD
         if self._names[gold] & self._names[prediction]:
-            is_place = [
-                any("place" in find_roles(cls) for cls in classes) for classes in (gold_classes, predicted_classes)
-            ]
-            is_metonym = gold_classes and predicted_classes and is_place[0] != is_place[1]
+            is_metonym = _is_metonym(gold_classes, predicted_classes) or _is_metonym(predicted_classes, gold_classes)
             return Nearness.METONYM if is_metonym else Nearness.SAME_NAME
         if self._direct_classes(gold) & self._direct_classes(prediction):
             return Nearness.SIBLING
@@ -58,6 +55,12 @@ class EntityNeighbourhood:
     def _all_classes(self, id: str) -> set[str]:
         """Return the direct classes of an entity and all their superclasses."""
         return {ancestor for direct in self._direct_classes(id) for ancestor in self._hierarchy.find_ancestors(direct)}
+
+
+def _is_metonym(classes: set[str], place_classes: set[str]) -> bool:
+    """Return whether an entity is named by the name of a place, by the known classes of both, as in `Facts.metonym`."""
+    roles, place_roles = (frozenset[str]().union(*map(find_roles, names)) for names in (classes, place_classes))
+    return bool(classes) and roles.isdisjoint(LITERAL_ROLES) and "place" in place_roles
 
 
 def add_near_miss_credit(relation: MatchRelation, names: Arrow, kb: KB | None) -> MatchRelation:
@@ -91,6 +94,7 @@ class _NearMissDegree:
 
     @cached_property
     def _entities(self) -> EntityNeighbourhood:
+        """Names and classes of the entities, from the knowledge base."""
         return EntityNeighbourhood(self._kb, self._ids)
 
     def __call__(self, gold: Items, predictions: Items, pairs: Pairs) -> Floats:

@@ -20,7 +20,11 @@ _N_STEPS = 4
 
 
 class KeyRange(NamedTuple):
-    """Pairs of a label and a prediction in which the key of one side is in a range of the other side."""
+    """Pairs of a label and a prediction in which the key of one side is in a range of the other side.
+
+    A key is a number that sorts items by document and offset (or id). All pairs of items are found by searching the
+    ranges in the sorted keys.
+    """
 
     keys: Longs
     """Keys of the labels, or of the predictions if `is_reversed`."""
@@ -152,7 +156,7 @@ def divide_documents(gold: Items, predictions: Items, n_pairs: Longs) -> list[tu
 
 
 def _overlap_ranges(gold: Items, predictions: Items) -> Sequence[KeyRange]:
-    """Return the key ranges that find overlapping items of the same document."""
+    """Return the key ranges (see `KeyRange`) that find all overlapping items of the same document."""
     return _span_overlap_ranges(
         (gold.document, gold.start, gold.end), (predictions.document, predictions.start, predictions.end)
     )
@@ -164,10 +168,11 @@ def _span_overlap_ranges(
     gold_rows: Longs | None = None,
     prediction_rows: Longs | None = None,
 ) -> Sequence[KeyRange]:
-    """Return two key ranges: labels that start within a prediction, and predictions that start later within a label.
+    """Return two key ranges that together find every overlapping pair of a label and a prediction once.
 
-    Each side is given as document (or group), start and end. `gold_rows` and `prediction_rows` are the items of the
-    entries, if entry i is not item i.
+    The first finds labels that start inside a prediction, the second predictions that start later inside a label; see
+    `KeyRange`. `gold` and `predictions` are arrays with one entry per span: document (or group), start and end.
+    `gold_rows` and `prediction_rows`: the item of each entry; None if entry i is item i.
     """
     gold_start, gold_end = _location_keys(gold[0], gold[1]), _location_keys(gold[0], gold[2])
     prediction_start, prediction_end = (
@@ -181,7 +186,10 @@ def _span_overlap_ranges(
 
 
 def _linked_overlap_ranges(gold: Items, predictions: Items) -> Sequence[KeyRange]:
-    """Return the key ranges that find overlapping items of a document with the same id or the same kind of value."""
+    """Return the key ranges that find overlapping items of a document with the same id or the same kind of value.
+
+    Kinds of values are quantities and datetimes; they count only if both sides have kinds.
+    """
     ranges = list(_grouped_overlap_ranges(gold, predictions, _collect_link_ids))
     if gold.kind is not None and predictions.kind is not None:
         ranges += _grouped_overlap_ranges(gold, predictions, _collect_kinds)
@@ -191,9 +199,10 @@ def _linked_overlap_ranges(gold: Items, predictions: Items) -> Sequence[KeyRange
 def _grouped_overlap_ranges(
     gold: Items, predictions: Items, codes: Callable[[Items], tuple[Longs, NDArray[Any]]]
 ) -> Sequence[KeyRange]:
-    """Return the key ranges that find overlapping items that share a document and a code.
+    """Return the key ranges that find overlapping items that share a document and a code, such as an entity code.
 
-    `codes` returns the items that have codes, one entry per code, and the codes.
+    `codes`: function that returns, for the items of a side, two arrays with one entry per code of an item: the index of
+    the item, and the code.
     """
     (gold_rows, gold_code), (prediction_rows, prediction_code) = codes(gold), codes(predictions)
     keys = [
@@ -210,7 +219,10 @@ def _grouped_overlap_ranges(
 
 
 def _collect_link_ids(items: Items) -> tuple[Longs, NDArray[Any]]:
-    """Return the item of each id, and the ids, of all linked items; further ids count only for items with an entity."""
+    """Return two arrays with one entry per id of a linked item: the index of the item, and the code of the id.
+
+    Ids besides the main one count only for items with an entity.
+    """
     ids = _collect_ids(items)
     owner = _list_owners(ids)
     is_main = np.zeros(len(owner), np.bool_)
@@ -220,7 +232,7 @@ def _collect_link_ids(items: Items) -> tuple[Longs, NDArray[Any]]:
 
 
 def _collect_kinds(items: Items) -> tuple[Longs, NDArray[Any]]:
-    """Return the items that are quantities or datetimes, and their kinds."""
+    """Return the indices of the items that are quantities or datetimes, and their kinds."""
     assert items.kind is not None
     owner = np.flatnonzero(items.kind > 0)
     return owner, items.kind[owner]
@@ -239,7 +251,10 @@ def _equal_span_ranges(gold: Items, predictions: Items) -> Sequence[KeyRange]:
 
 
 def _encode_spans(spans: Sequence[tuple[Ints, Ints, Ints]]) -> list[Longs]:
-    """Return, for each entry of document, start and end arrays, an array of numbers that are equal for equal spans."""
+    """Return an array of numbers for each entry of `spans`; two numbers are equal exactly if their spans are.
+
+    An entry of `spans` has three arrays: document, start and end of each span. Numbers are comparable between entries.
+    """
     size = 1 + max(int(end.max(initial=0)) for _, _, end in spans)
     first = min(int(document.min(initial=0)) for document, _, _ in spans)
     last = max(int(document.max(initial=0)) for document, _, _ in spans)
@@ -284,6 +299,7 @@ def _mask_overlapping(gold: Items, predictions: Items, pairs: Pairs) -> Bools:
 
 
 def _has_further_ids(gold: Items, predictions: Items) -> bool:
+    """Return whether any item of either side may have ids besides its main one."""
     return gold.same_as is not None or predictions.same_as is not None
 
 
@@ -369,13 +385,16 @@ def same_entity_in_top(k: int, gold: Items, predictions: Items, pairs: Pairs) ->
 
 
 def _location_keys(document: NDArray[Any], offset: NDArray[Any]) -> Longs:
-    """Return one sortable number for each document and offset."""
+    """Return a number for each pair of `document` and `offset` that sorts by document, then by offset."""
     keys: Longs = (document.astype(np.int64) << 32) + offset
     return keys
 
 
 def _code_keys(document: NDArray[Any], code: NDArray[Any]) -> Longs:
-    """Return one sortable number for each document (or other owner) and entity code, which may be negative."""
+    """Return a number for each pair of `document` (or another owner) and entity `code`, equal only for equal pairs.
+
+    Codes may be negative, such as those of NIL and unlinked.
+    """
     return (document.astype(np.int64) << 32) + (code.astype(np.int64) - NO_LINK)
 
 

@@ -45,6 +45,7 @@ class _RelatednessDegree:
 
     @cached_property
     def _links(self) -> InLinks:
+        """The links between pages that lead to the entities, from the snapshot."""
         return InLinks.from_snapshot(self._snapshot, self._ids)
 
     def __call__(self, gold: Items, predictions: Items, pairs: Pairs) -> Bools:

@@ -76,5 +76,6 @@ def _has_match(mention: int, children: dict[int, list[int]], can_match: Bools) -
 
 
 def _is_overlapping(left: int, right: int, gold: GoldItems) -> bool:
+    """Return whether the spans of the gold items with the indices `left` and `right` overlap."""
     start, end = gold.items.start, gold.items.end
     return bool(start[left] < end[right] and start[right] < end[left])

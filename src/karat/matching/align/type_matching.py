@@ -111,7 +111,10 @@ def extend_types(types: Iterable[str], hierarchy: Hierarchy, prefixes: tuple[str
 
 
 def count_types(gold: frozenset[str], predicted: frozenset[str]) -> TypeCounts:
-    """Compare two extended sets of types; two empty sets count as one correct type."""
+    """Count the types in both sets, only in `predicted` and only in `gold`; two empty sets count as one correct type.
+
+    Both sets are results of `extend_types`.
+    """
     if not gold and not predicted:
         return TypeCounts(1, 0, 0)
     return TypeCounts(len(gold & predicted), len(predicted - gold), len(gold - predicted))

@@ -126,11 +126,11 @@ def _final_outcomes(index: Longs, outcome: Ints, size: int) -> Ints:
 
 
 def _detection_of_unpaired(link: Verdicts, detection: Verdicts, mention: Longs, prediction_outcome: Ints) -> Ints:
-    """Return the outcome of detection for each case of linking, meant for those without mention.
+    """Return an outcome of detection for each case of linking; it is used for cases without gold mention.
 
-    `mention` is the mention of each label, and `prediction_outcome` the outcome of each prediction in detection. If
-    detection finds a mention by such a prediction and linking by another one, the mention is found once. The prediction
-    then replaces the other one, which may itself replace a third one, and so on.
+    `link` and `detection`: the verdicts of both. `mention`: mention of each label. `prediction_outcome`: outcome of
+    each prediction in detection. If detection finds a mention by such a prediction and linking by another one, the
+    mention is found once. The prediction then replaces the other one, which may itself replace a third one, and so on.
     """
     detected_mention, linked = np.full(len(prediction_outcome), -1), np.full(len(mention), -1)
     has_both = (detection.gold >= 0) & (detection.prediction >= 0)
@@ -288,6 +288,7 @@ def _build_case_context(facts: Facts, document: Ints, gold: Longs, prediction: L
 
 
 def _has_space(text: str) -> bool:
+    """Return whether the text contains a space."""
     return " " in text
 
 

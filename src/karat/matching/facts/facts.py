@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from karat.kb.hierarchy import LITERAL_ROLES
 from karat.kb.ids.normalising_kb import unwrap_kb
 from karat.kb.protocol import KB
 from karat.matching.facts.kb_facts import EntityFacts, SurfaceFacts, has_role
@@ -43,9 +44,6 @@ NAMED, NON_NAMED, UNKNOWN_ENTITY, NOMINAL, PRONOMINAL, UNDECIDED = range(len(MEN
 
 DEMONYM_ROLES = ("place", "people", "language")
 """Roles of entities that a demonym can refer to."""
-
-LITERAL_ROLES = ("place", "person", "people", "character")
-"""Roles of entities whose mention is never a metonym."""
 
 _SEPARATOR = "\x1f"  # occurs in no type
 
@@ -109,7 +107,10 @@ class AnnotationFacts:
 
     @cached_property
     def entities(self) -> EntityFacts:
-        """Facts about the entities, by entity code."""
+        """Facts (name, types, popularity and so on) about the entities of all annotations, from the knowledge base.
+
+        The facts are arrays; the entity code of an annotation (in `entity`) is an index into them.
+        """
         names = self.mentions.names
         if self._base is None:  # gold codes come first and do not depend on the run
             same_as = self._source.same_as
@@ -127,7 +128,7 @@ class AnnotationFacts:
 
     @cached_property
     def surfaces(self) -> SurfaceFacts:
-        """Facts about the distinct texts of mentions, by `surface_code`."""
+        """Facts about the distinct texts of mentions; the code in `surface_code` is an index into them."""
         return SurfaceFacts(self.texts, self._kb, None if self._base is None else self._base.surfaces)
 
     @property
@@ -153,7 +154,7 @@ class AnnotationFacts:
 
     @cached_property
     def further_codes(self) -> dict[int, list[int]]:
-        """Entity codes besides the first, by mention, for linked mentions with several ids."""
+        """Entity codes besides the first, by mention index, for linked mentions with several ids."""
         same_as = self._source.same_as
         if same_as is None:
             return {}
@@ -349,8 +350,9 @@ def _list_codes(entity: Ints, same_as: CodeLists | None) -> tuple[Ints, ...]:
 def label_facts(
     corpus: Corpus, kb: KB | None, definitions: FactDefinitions = STATISTICS_DEFINITIONS
 ) -> AnnotationFacts:
-    """Prepare the facts about the labels of a corpus with ids as written, independent of scoring options.
+    """Return the facts about the labels of a corpus, with ids as written, independent of scoring options.
 
+    The facts are computed on first use. `definitions`: what counts as lower case, rare and so on.
     Ids that are NIL by default are NIL here too.
     """
     names, codes = code_labels(corpus.labels)

@@ -47,10 +47,11 @@ class LookupMatches(NamedTuple):
 
 
 def look_up_predictions(gold: GoldItems, predictions: Items, tables: LookupTables) -> LookupMatches:
-    """Look up the prediction on the span of each label of a block, and find out which labels of trees count.
+    """Look up the prediction on the span of each label, and find out which labels of nested mentions count.
 
-    Of several predictions on one span the last counts. Of spans that expand to the same words, the last in the order of
-    their first occurrence counts. Expanded spans take precedence over exact spans.
+    `tables`: further data about the labels. Of several predictions on one span the last counts. Of spans that expand to
+    the same words, the last in the order of their first occurrence counts. Expanded spans take precedence over exact
+    spans.
     """
     items = gold.items
     exact_key = _span_keys(predictions, expand=False)

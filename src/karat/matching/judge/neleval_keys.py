@@ -274,7 +274,10 @@ def filter_by_conditions(items: Items, conditions: tuple[str, ...]) -> Items:
 
 
 def _mask_first(items: Items) -> Bools:
-    """Return the mask of items that are the first of their cluster in their document, by start and falling end."""
+    """Return the mask of items that come first among the items with their document and cluster.
+
+    First is the smallest start, then the largest end. `items.cluster` is the code of an item's entity or NIL cluster.
+    """
     assert items.cluster is not None, "clusters are read if a view needs them"
     order = np.lexsort((-items.end, items.start))
     key = ((items.document.astype(np.int64) << 32) | items.cluster)[order]

@@ -51,9 +51,10 @@ def _to_prediction(mention: InventedMention, index: int) -> Prediction:
 
 
 def number_invented(start: Ints) -> Ints:
-    """Return the index of each invented mention among those of its document, times two, by the starts of predictions.
+    """Return for each prediction twice its index among the invented mentions of its document, from its start.
 
-    The result has no meaning for other predictions.
+    An invented mention does not occur in the text; its made-up start encodes the index. The result has no meaning for
+    other predictions.
     """
     index: Ints = start - np.int32(_FIRST_OFFSET)
     return index

@@ -257,7 +257,7 @@ class _JoinedTexts(NamedTuple):
 
     @classmethod
     def from_texts(cls, texts: list[str], lengths: Longs) -> _JoinedTexts:
-        """Join texts of these lengths."""
+        """Join texts by line breaks into one; `lengths` are their lengths in code points."""
         text = "\n".join(["", *texts, ""])
         first = 1 + np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(lengths == _NO_LENGTH, 0, lengths) + 1)])
         units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)
@@ -420,9 +420,9 @@ def _find_unmatched_documents(part: _Part, is_unspaced: Bools) -> Bools:
 
 
 def _count_shifted(data: _Data, sample: Longs, is_bad: Bools) -> tuple[int, int]:
-    """Count the documents in `is_bad` whose predictions are on gold spans of the document before, and after theirs.
+    """Count the documents of `is_bad` whose predictions fit the gold spans of the document before, and of that after.
 
-    (0, 0) if this is true of few bad documents in `sample`.
+    Return (0, 0) if few bad documents in `sample`, which are looked at first, are shifted like this.
     """
     is_sampled = np.zeros(len(is_bad), np.bool_)
     is_sampled[sample] = True
@@ -468,7 +468,10 @@ def _try_kind(part: _Part, misfits: Bools, kind: OffsetKind) -> KindFit:
 
 
 def _map_units(joined: _JoinedTexts, kind: OffsetKind) -> UnitMap:
-    """Return the unit map of a kind, without a look at each character if a normal form changes nothing."""
+    """Return the map from offsets of `kind` (such as bytes) to code points, for all texts joined.
+
+    If a Unicode normal form changes nothing, characters are not looked at.
+    """
     for normal_kind, form in _NORMAL_FORMS:
         if kind is normal_kind and unicodedata.is_normalized(form, joined.text):  # type: ignore[arg-type]
             return map_units(joined.codes, OffsetKind.CODE_POINTS)

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from karat.kb.ids.normal_forms import find_plain_qids
 from karat.kb.ids.normalising_kb import unwrap_kb
 from karat.kb.protocol import KB
+from karat.matching.read.document_id_check import describe_shifted_ids, unknown_document_error
 from karat.matching.read.facets import Facets
-from karat.matching.read.id_mismatch import describe_ids, describe_shifted_ids, renumbering_advice
 from karat.matching.read.invented_mentions import mask_invented
 from karat.matching.read.offset_fit import check_offsets
 from karat.matching.read.read_options import (
@@ -37,7 +37,7 @@ from karat.matching.read.trees import Trees, build_trees
 from karat.matching.read.word_expansion import WordGaps, expand_to_words, find_word_gaps
 from karat.model.corpus import NO_TEXT_NOTE, Corpus, lookup_meta
 from karat.model.document import Response
-from karat.model.errors import InputError, UsageError
+from karat.model.errors import UsageError
 from karat.model.items import OTHER_ENTITY, CodeLists, GoldItems, Items, PredictedItems, RankedCandidates
 from karat.model.reader_categories import OTHER_WORDS
 from karat.model.run import Run
@@ -443,7 +443,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def unlinked_cluster(self) -> int:
-        """Cluster code of all unlinked spans, if `read_options` makes them one cluster."""
+        """Cluster code that all unlinked spans share, if `read_options` makes them one cluster."""
         return len(self.names) + len(self._nil_clusters)
 
     @cached_property
@@ -503,6 +503,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _score(self) -> Floats:
+        """Score of each prediction of the run; NaN if it has none."""
         return self.run.predictions.score()
 
     @cached_property
@@ -723,28 +724,13 @@ def _find_outside_predictions(
         yield problem._replace(actual=f"{numbering_hint}, and {problem.actual}") if numbering_hint else problem
 
 
-def unknown_document_error(
-    where: str, document: str, corpus: str, n_more: int, gold_ids: Arrow, run_ids: Arrow
-) -> InputError:
-    """Return, without raising, the error for a response to a document that the corpus does not have.
-
-    `where` is the location of the response, `document` its id, and `n_more` the number of further such responses.
-    """
-    others = f" ({n_more} more like it)" if n_more else ""
-    remedy = renumbering_advice(gold_ids, run_ids) or "Check that both files are of the same corpus and split"
-    return InputError(
-        where,
-        actual=f"document {document!r}, which {corpus} does not have{others}: "
-        f"{describe_ids(gold_ids, run_ids, corpus)}",
-        expected="documents of the gold standard",
-        remedy=f"{remedy}, or add the text of each document to the predictions, so that Karat pairs documents by text; "
-        "--allow-unknown skips unknown documents",
-    )
-
-
 @lru_cache(maxsize=8)  # shared by the blocks of one evaluation
 def _pair_context(corpus: Corpus, options: ReadOptions) -> Pairing:
-    """Pair the facet corpus of a `CorpusContext` with an empty run, read like the block."""
+    """Pair the facet corpus of a `CorpusContext` with a run without predictions; cached for the blocks.
+
+    Its labels have all facet values of the whole data, so that a block (some documents of the data) knows values that
+    do not occur in it. `options`: the options by which the block is read, so that ids are resolved in the same way.
+    """
     return pair_run(
         corpus, Run.from_responses([Response(corpus.ids[0].as_py())]), options=replace(options, context=None)
     )

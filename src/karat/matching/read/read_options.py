@@ -161,7 +161,10 @@ def find_nil_items(mentions: Mentions, nil_ids: NilIds) -> Bools:
 
 
 def find_id_context(corpus: Corpus, run: Run) -> IdContext:
-    """Return how the ids of a corpus and a run are meant; the evidence of the corpus is cached."""
+    """Return how the ids of a corpus and a run are meant, for example whether `Q90` is a Wikidata item.
+
+    All ids of both sides decide together. What the corpus contributes is cached.
+    """
     gold = corpus.get_or_compute("id evidence", lambda: collect_table_evidence(corpus.table))
     return build_context([gold, collect_table_evidence(run.table)])
 

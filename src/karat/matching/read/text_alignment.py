@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from karat.matching.read.id_mismatch import describe_shifted_ids
+from karat.matching.read.document_id_check import describe_shifted_ids
 from karat.model.corpus import NO_TEXT_NOTE, Corpus, compute_text_facts
 from karat.model.defects import get_defects
 from karat.model.errors import UsageError

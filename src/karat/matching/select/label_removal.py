@@ -1,4 +1,7 @@
-"""Removal of labels together with their parts."""
+"""Removal of gold labels from a document, by a condition, together with the parts of removed mentions.
+
+Steps such as `drop-nil` use this. Predictions are dropped in `karat.evaluation.drop_rules`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ def mention_key(label: Label) -> Hashable:
 
 
 def remove_labels(document: Document, is_removed: Callable[[Label], bool]) -> Document:
-    """Return the document without the labels for which `is_removed` is true and without parts of removed mentions."""
+    """Return the document without the labels for which `is_removed` is true, and without parts of removed mentions.
+
+    A part is a label whose `parent` is the mention id of another label.
+    """
     labels = [label for label in document.labels if not is_removed(label)]
     while True:
         mention_ids = {label.mention_id for label in labels}

@@ -370,10 +370,12 @@ def _document_filter(
 
 
 def _filter_labels(gold: GoldItems, mask: Bools) -> GoldItems:
+    """Return the gold items that `mask` selects; `gold` itself if it selects all."""
     return gold if mask.all() else filter_gold(gold, mask)
 
 
 def _filter_predictions(predictions: PredictedItems, mask: Bools) -> PredictedItems:
+    """Return the predictions that `mask` selects; `predictions` itself if it selects all."""
     return predictions if mask.all() else PredictedItems(predictions.items.take(mask), predictions.score[mask])
 
 
@@ -420,10 +422,10 @@ def _mask_on_unlinked_spans(gold: GoldItems, predictions: PredictedItems) -> Boo
 
 
 def _find_first_by_entity(items: Items, score: Floats) -> tuple[Longs, Longs]:
-    """Return the first item of each entity and document, by highest score, then span, and the group of each item.
+    """Find the first item of each group of items that share document and entity: highest score, then smallest span.
 
-    Both are indices; the group is that of the item's entity and document in the first result. Every item must have an
-    entity.
+    Return two arrays: the index of the first item of each group, and for each item the index of its group in the first
+    array. Every item must have an entity.
     """
     key = (items.document.astype(np.int64) << 32) | items.entity
     order = items.sort_order(np.arange(len(items)), (items.end, items.start, -score, key))

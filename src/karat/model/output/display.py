@@ -20,6 +20,7 @@ class TableDisplay:
     _page: ClassVar[str]
 
     def _repr_html_(self) -> str:
+        """Return the table as HTML, which notebooks show."""
         return self._render("html")
 
     def to_markdown(self) -> str:

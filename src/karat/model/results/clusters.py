@@ -159,18 +159,6 @@ class _Side(msgspec.Struct, frozen=True):
     """The first position of each cluster; None if a mention is in all its clusters."""
 
 
-def compare_clusters(
-    gold_mention: Longs, gold_cluster: Longs, prediction_mention: Longs, prediction_cluster: Longs
-) -> Clusters:
-    """Compare two clusterings, each given as parallel arrays of mention codes and cluster codes.
-
-    Mention codes mean the same on both sides. Duplicate pairs count once. A mention may be in several clusters.
-    """
-    return compare_members(
-        ClusterMembers(Members(gold_mention, gold_cluster), Members(prediction_mention, prediction_cluster))
-    )
-
-
 def compare_members(members: ClusterMembers) -> Clusters:
     """Count cluster sizes, overlaps, parts and kinds of mentions of a gold and a predicted clustering."""
     _, gold, predictions = _build_sides(members)
@@ -429,7 +417,7 @@ def _count_last_kinds(
 
 
 def _number_cluster_sets(side: _Side) -> Longs:
-    """Return a number for each mention, equal for mentions in exactly the same clusters; -1 for mentions in none."""
+    """Return a number for each mention of one side, equal for mentions in exactly the same clusters; -1 if in none."""
     number = np.full(len(side.degree), -1, np.int64)
     number[side.degree > 0] = side.cluster[side.first_pair[side.degree > 0]]
     used = len(side.size)
@@ -453,8 +441,8 @@ def _count_unions(gold: _Side, predictions: _Side, mentions: Longs) -> Longs:
     marked, workspace = np.zeros(len(is_common), np.bool_), np.zeros(len(is_common), np.int64)
     counts = np.zeros((len(mentions), 4), np.int64)
     for i, mention in enumerate(mentions.tolist()):
-        with_gold = _unique_mentions(_list_neighbours(gold, gold_members, mention), workspace)
-        with_predictions = _unique_mentions(_list_neighbours(predictions, prediction_members, mention), workspace)
+        with_gold = _unique_mentions(_list_clusters_of(gold, gold_members, mention), workspace)
+        with_predictions = _unique_mentions(_list_clusters_of(predictions, prediction_members, mention), workspace)
         marked[with_gold] = True
         both = _count_marked(marked, with_predictions, times)
         marked[with_gold] = False
@@ -473,18 +461,24 @@ def _count_marked(mask: Bools, mentions: Longs, times: Longs | None) -> int:
 
 
 def _list_members(side: _Side) -> list[Longs]:
-    """Return for each cluster the array of its mentions."""
+    """Return the mentions of each cluster of one side (gold or predicted), as one array per cluster."""
     return np.split(side.mention[np.argsort(side.cluster, kind="stable")], np.cumsum(np.bincount(side.cluster))[:-1])
 
 
-def _list_neighbours(side: _Side, members: list[Longs], mention: int) -> list[Longs]:
-    """Return the member arrays of the clusters that contain a mention; `members` are those of all clusters."""
+def _list_clusters_of(side: _Side, members: list[Longs], mention: int) -> list[Longs]:
+    """Return the clusters of one side that contain `mention`, each as an array of its mentions.
+
+    `side`: gold or predicted clusters. `members`: the mentions of all clusters of this side, from `_list_members`.
+    """
     first = side.first_pair[mention]
     return [members[cluster] for cluster in side.cluster[first : first + side.degree[mention]].tolist()]
 
 
 def _unique_mentions(groups: list[Longs], workspace: Longs) -> Longs:
-    """Return the distinct mentions of all groups; overwrites `workspace` (one number per mention) to avoid sorting."""
+    """Return the distinct mentions of all `groups`, each an array of mentions.
+
+    `workspace` has one number per mention of the data and is overwritten, which avoids sorting.
+    """
     if len(groups) == 1:
         return groups[0]
     members = np.concatenate([workspace[:0], *groups])

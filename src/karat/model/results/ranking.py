@@ -38,7 +38,7 @@ class Ranking(msgspec.Struct, frozen=True):
 
     @property
     def is_correct(self) -> Bools:
-        """Whether each prediction is correct, as a mask."""
+        """Mask of the predictions, in the order of `document`, that have a gain: their entity is a gold entity."""
         return self.gain > 0
 
     @property

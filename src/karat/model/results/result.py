@@ -184,7 +184,7 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         )
 
     def format_spellings(self) -> Iterator[str]:
-        """Yield one line for each id with several spellings: `ID is written A, B`."""
+        """Yield one line for each id that occurs in several spellings: `ID is written A, B`."""
         for id, written in self.spellings.items():
             yield f"{id} is written {', '.join(written)}"
 
@@ -194,7 +194,10 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return not self.unmatchable and not self.unknown_predictions
 
     def _describe_bridge(self) -> str:
-        """Describe which knowledge base bridges the ids, and how many annotations of each side cannot match."""
+        """Describe `bridge`, the knowledge base that maps the ids of both sides onto each other, for the summary.
+
+        The text states how many gold labels and predictions have ids that it cannot map and that cannot match.
+        """
         n_gold, n_predictions = sum(self.gold.values()), sum(self.predictions.values())
         return (
             f"{self.bridge} maps them onto each other; {self.unmatchable_gold} of {n_gold} gold labels and "

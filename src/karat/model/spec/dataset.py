@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -24,6 +24,10 @@ from karat.model.errors import UsageError
 
 _WORD = "[a-z0-9][a-z0-9-]*"
 _NAME = re.compile(rf"([A-Za-z0-9][\w-]*)(?:@([a-z0-9][a-z0-9.-]*))?(?:/({_WORD}))?(?:/({_WORD}))?", re.ASCII)
+_ELEVANT_COMMIT: Final = "b9d07cf8ced11ee404f4bb7ec28307ef645c7363"
+_BAT_DATASETS: Final = "src/main/resources/datasets"
+_BAT_COMMIT: Final = "bb6dab4fbea0cc68a1b956a715a2b7f178897d36"
+_BAT_ARCHIVE: Final = f"https://github.com/marcocor/bat-framework/archive/{_BAT_COMMIT}.zip"
 
 
 class DatasetName(msgspec.Struct, frozen=True):
@@ -199,10 +203,14 @@ class Version(msgspec.Struct, frozen=True):
     """The splits by name."""
     default_split: str | None = None
     """The split to use if the name has none."""
+    tasks: tuple[str, ...] = ()
+    """The tasks it is used for."""
     kb: str = ""
     """The knowledge base of the links."""
     licence: str = ""
     """The licence."""
+    citation: str = ""
+    """The publication to cite."""
     obtain: str = ""
     """How to obtain the files."""
     supersedes: tuple[str, ...] = ()
@@ -253,3 +261,43 @@ def github_url(repository: str, commit: str, path: str) -> str:
     `HEAD` is the latest state. Only a checksum ties it to a version.
     """
     return f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
+
+
+def elevant_split(
+    name: str,
+    sha256: str | None = None,
+    *,
+    documents: int,
+    labels: int | None = None,
+    size: int | None = None,
+    commit: str = _ELEVANT_COMMIT,
+    repairs: tuple[Repair, ...] = (),
+    unverified_reason: str = "",
+) -> Split:
+    """Return the split in the file `NAME.benchmark.jsonl` of ELEVANT, with its checksum, bytes and expected sizes.
+
+    `commit`: commit of ELEVANT's repository. The other parameters are fields of `Split`.
+    """
+    file = f"benchmarks/{name}.benchmark.jsonl"
+    return Split(
+        format="elevant",
+        files=(File(f"elevant/{file}", sha256, size, github_url("ad-freiburg/elevant", commit, file)),),
+        counts=Counts(documents, labels),
+        repairs=repairs,
+        unverified_reason=unverified_reason,
+    )
+
+
+def bat_file(path: str, sha256: str, *, size: int, commit: str = _BAT_COMMIT) -> File:
+    """Return a file of BAT's datasets by its path, with its checksum and bytes, at a commit of BAT's repository."""
+    return File(f"bat/{path}", sha256, size, github_url("marcocor/bat-framework", commit, f"{_BAT_DATASETS}/{path}"))
+
+
+def bat_member(path: str, sha256: str, *, size: int) -> File:
+    """Return a file of BAT's datasets like `bat_file`, from the archive that `bat_folder` downloads too."""
+    return File(f"bat/{path}", sha256, size, _BAT_ARCHIVE, f"{_BAT_DATASETS}/{path}")
+
+
+def bat_folder(path: str, sha256: str, *, n_files: int, size: int) -> Folder:
+    """Return a folder of BAT's datasets by its path, with its checksum, number of files and bytes."""
+    return Folder(f"bat/{path}", n_files, sha256, size, _BAT_ARCHIVE, f"{_BAT_DATASETS}/{path}")

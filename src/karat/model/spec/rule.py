@@ -69,6 +69,18 @@ class LintContext:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleExample:
+    """Documents with a defect, and the findings that a rule must report there."""
+
+    documents: tuple[Document, ...]
+    """The documents."""
+    findings: tuple[tuple[str, str, bool], ...]
+    """The expected findings in order: surface, part of the description, and whether the rule can fix it."""
+    context: LintContext = field(default_factory=LintContext)
+    """Facts beyond the documents."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A check for a defect of gold standards. A rule has `find`, `find_in_corpus` or both."""
 
@@ -85,7 +97,13 @@ class Rule:
     """Yield the findings in one document."""
     fix: Callable[[Document, LintContext], Document] | None = None
     """Return the document without the fixable findings and otherwise unchanged; a second call changes nothing."""
+    fix_description: str = ""
+    """What `fix` does, in a phrase; empty without `fix`."""
     find_in_corpus: Callable[[Sequence[Document], LintContext], Iterable[Finding]] | None = None
     """Yield the findings in all documents."""
     is_gold_only: bool = False
     """Whether the rule applies to gold standards but not to predictions."""
+
+    # Tests
+    example: RuleExample | None = None
+    """Documents with the defect, for the tests."""

@@ -130,3 +130,5 @@ class Suite:
     """The word for experiments in messages; empty if they are not distinguished."""
     expected_noun: str = "expected"
     """The word for reference values in messages."""
+    data_path: str = ""
+    """The path of the reference files in the folder of published data (`KARAT_SHARED`), for the tests."""

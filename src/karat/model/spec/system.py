@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
-from karat.model.document import Document, Label, Response
+from karat.model.document import Document, Label, Prediction, Response
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.spec.external_access import ExternalAccess, TrainingDetails
 
@@ -35,6 +35,28 @@ _NAME = re.compile(r"([\w./\\-]+)(?:\[([^\]]*)\])?(?::(.*))?", re.DOTALL)
 @dataclass(frozen=True, slots=True)
 class NoOptions:
     """The options of a system that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSample:
+    """A made-up reply in the real layout, with which contract tests run a system without its service or package.
+
+    In `options`, `{url}` is the address of a server that sends `reply`, `{command}` a program that writes it, and
+    `{python}` a Python in which the files of `package` can be imported. Credentials are set.
+    """
+
+    text: str
+    """The text of the document, one line."""
+    predictions: tuple[Prediction, ...]
+    """The predictions that the system must return."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The options of the system, as users write them."""
+    reply: str = ""
+    """The body that the service sends, or the line that the program writes."""
+    package: Mapping[str, str] = field(default_factory=dict)
+    """For a bridge: Python files that replace the package, by path, and return its objects."""
+    gold_mentions: tuple[tuple[int, int], ...] = ()
+    """The spans of the mentions to link; empty if the system detects mentions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +106,8 @@ class System:
     """Return the hosts and commands that it uses with some options; None for a system inside Karat."""
     training: TrainingDetails = field(default_factory=TrainingDetails)
     """How it was trained."""
+    sample: SystemSample | None = None
+    """A made-up reply, for the contract tests; required if `external_access` is."""
 
 
 class SystemName(NamedTuple):

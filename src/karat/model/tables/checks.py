@@ -315,8 +315,9 @@ def find_duplicates(
 ) -> NDArray[np.int64]:
     """Return the sorted rows that repeat another row: same document, span and entity, and same `extra_codes` if given.
 
-    Of equal rows, one is not returned: the first in the file, or the first by the sort keys that `prefer` returns
-    for an array of rows, as for `np.lexsort`.
+    Of equal rows, all but one are returned. The one is the first in the file, unless `prefer` is given: a function from
+    an array of rows to sort keys, one value per row in each key, the last key being the most significant (as for
+    `np.lexsort`). Then the one with the smallest keys is not returned.
     """
     positions = items.document.astype(np.int64)
     positions <<= 32

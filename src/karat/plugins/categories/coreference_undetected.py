@@ -11,9 +11,9 @@ def _mask_errors(cases: CaseArrays) -> Bools:
 
 
 def _mask_avoided_errors(cases: CaseArrays) -> Bools:
-    """Return a mask of the cases where the error was possible: all coreference mentions.
+    """Return a mask of the coreference mentions, on which the error was avoided unless `_mask_errors` selects them.
 
-    Includes the errors, which the caller excludes.
+    Errors are included; the caller removes them.
     """
     return cases.coreference & (cases.correct | cases.missed)
 

@@ -1,30 +1,46 @@
 """ACE2004: some of the ACE coreference texts, linked by paid annotators."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Folder, Remark, Repair, Split, StepCounts, Version
+from msgspec.structs import replace
 
-_BAT = "https://github.com/marcocor/bat-framework/archive/bb6dab4fbea0cc68a1b956a715a2b7f178897d36.zip"
+from karat.model.spec.dataset import (
+    Counts,
+    Dataset,
+    File,
+    Folder,
+    Remark,
+    Repair,
+    Split,
+    StepCounts,
+    Version,
+    bat_folder,
+    github_url,
+)
+
 _FILES = (
-    Folder(
-        "bat/ACE2004_Coref_Turking/Dev/ProblemsNoTranscripts",
+    bat_folder(
+        "ACE2004_Coref_Turking/Dev/ProblemsNoTranscripts",
+        "97d88819baf95907adf6489dd3712d7916c359534b85315dcf1cad9344e374b6",
         n_files=57,
-        sha256="97d88819baf95907adf6489dd3712d7916c359534b85315dcf1cad9344e374b6",
         size=116498,
-        url=_BAT,
-        member="src/main/resources/datasets/ACE2004_Coref_Turking/Dev/ProblemsNoTranscripts",
     ),
-    Folder(
-        "bat/ACE2004_Coref_Turking/Dev/RawTextsNoTranscripts",
+    bat_folder(
+        "ACE2004_Coref_Turking/Dev/RawTextsNoTranscripts",
+        "eb9f925c391f7d30cab2f52a7340e7ae0ce4d48ee0c2b5105e9f10bd8b00280f",
         n_files=57,
-        sha256="eb9f925c391f7d30cab2f52a7340e7ae0ce4d48ee0c2b5105e9f10bd8b00280f",
         size=131103,
-        url=_BAT,
-        member="src/main/resources/datasets/ACE2004_Coref_Turking/Dev/RawTextsNoTranscripts",
     ),
 )
 _HIDDEN_FILE = Repair(
     location="ProblemsNoTranscripts/.goutputstream-9OIWHW",
     fault="a leftover file of an editor",
     remedy="hidden files are ignored",
+)
+_SPLIT = Split(
+    format="wned",
+    files=_FILES,
+    main_file="bat/ACE2004_Coref_Turking/Dev",
+    counts=Counts(documents=57, labels=306),
+    repairs=(_HIDDEN_FILE,),
 )
 
 DATASET = Dataset(
@@ -41,32 +57,16 @@ DATASET = Dataset(
         "https://cogcomp.seas.upenn.edu/page/resource_view/4",
         "https://github.com/marcocor/bat-framework",
         "https://doi.org/10.7939/DVN/10968",
+        "https://github.com/henryrosalesmendez/categorized_EMNLP_datasets",
     ),
     versions={
         "ratinov2011": Version(
             description="The original annotations, as distributed with BAT and GERBIL.",
-            splits={
-                "all": Split(
-                    format="wned",
-                    files=_FILES,
-                    main_file="bat/ACE2004_Coref_Turking/Dev",
-                    counts=Counts(documents=57, labels=306),
-                    repairs=(_HIDDEN_FILE,),
-                )
-            },
+            splits={"all": _SPLIT},
         ),
         "bat2013": Version(
             description="Without NIL, as in BAT and most papers.",
-            splits={
-                "all": Split(
-                    format="wned",
-                    files=_FILES,
-                    main_file="bat/ACE2004_Coref_Turking/Dev",
-                    counts=Counts(documents=57, labels=306),
-                    steps=(StepCounts("drop-nil", Counts(documents=57, labels=257)),),
-                    repairs=(_HIDDEN_FILE,),
-                )
-            },
+            splits={"all": replace(_SPLIT, steps=(StepCounts("drop-nil", Counts(documents=57, labels=257)),))},
         ),
         "guo2018": Version(
             description="Guo and Barbosa's copy in one XML file, with only the 36 texts that have annotations.",
@@ -94,12 +94,71 @@ DATASET = Dataset(
             "the folder RawText of ACE2004; the same files are in data/corpus/corpus-long/ace of "
             "https://github.com/kermitt2/entity-fishing (commit d8fd427).",
         ),
+        "rosales2019": Version(
+            description="Twenty of the texts, annotated again with every possible link, each with base form, part of "
+            "speech, overlap and reference; alternatives and NIL included. The files used for table 3 of the paper.",
+            splits={
+                "all": Split(
+                    format="nif-categorised",
+                    files=(
+                        File(
+                            "finegrained/gold/categorizedACE04.ttl",
+                            sha256="eefdd83c3e92f230c8dcedcadeea1b74e6931be1f78a05920babcf4d9f68fed7",
+                            size=2426892,
+                            url=github_url(
+                                "henryrosalesmendez/categorized_EMNLP_datasets",
+                                "09a913740af849f330e5d1af69be0173c2b87f4f",
+                                "categorizedACE04.ttl",
+                            ),
+                        ),
+                    ),
+                    counts=Counts(documents=20, labels=3351),
+                    repairs=(
+                        Repair(
+                            location="head of the file",
+                            fault="the prefixes el: and mnt: are used but not declared",
+                            remedy="the reader declares them",
+                            count=2,
+                        ),
+                        Repair(
+                            location="Executive_director",
+                            fault="an IRI with a space, and no entity type",
+                            remedy="the reader removes the space",
+                        ),
+                        Repair(
+                            location="20001115_AFP_ARB.0089, sentence 81, 'Palestinians'",
+                            fault="two tags for the base form",
+                            remedy="both are read",
+                        ),
+                        Repair(
+                            location="spans",
+                            fault="crossing spans, which the scheme cannot express",
+                            remedy="left unchanged",
+                            count=3,
+                        ),
+                    ),
+                )
+            },
+            tasks=("a2kb", "d2kb", "c2kb", "erec", "rt2kb"),
+            licence="Not stated",
+            citation="Rosales-Méndez et al. 2019: Fine-Grained Evaluation for Entity Linking. EMNLP-IJCNLP.",
+        ),
     },
     biases=(
         Remark(
             "Of the links that were re-examined, 96 % were accepted, but 66 % of all accepted links are "
             "missing in the gold standard.",
             "Ding et al. 2022, log files",
+        ),
+        Remark(
+            "In rosales2019, the number of annotations of these texts grew from 108 to 3,351: the original annotates "
+            "very few mentions.",
+            "Rosales-Méndez et al. 2019, section 4",
+        ),
+        Remark(
+            "In rosales2019, common nouns, singular nouns, direct references and spans without overlap are the most "
+            "frequent.",
+            "Rosales-Méndez et al. 2019, section 4",
         ),
         Remark(
             "Names are misspelt in the texts, such as Stewart Talbot for Strobe Talbott.",

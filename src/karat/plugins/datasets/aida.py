@@ -1,8 +1,7 @@
 """AIDA-CoNLL: the names of the CoNLL-2003 news, linked to YAGO2."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, StepCounts, Version, github_url
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, StepCounts, Version, elevant_split
 
-_ELEVANT = "b9d07cf8ced11ee404f4bb7ec28307ef645c7363"
 _FILES = (
     File(
         "aida/AIDA-YAGO2-annotations.tsv",
@@ -65,33 +64,19 @@ DATASET = Dataset(
             description="ELEVANT's copy with Wikidata ids. All words outside mentions are masked: predictions "
             "can be scored, but systems cannot be run.",
             splits={
-                "testa": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/aida-conll-dev.benchmark.jsonl",
-                            sha256="16432212479cc3938336993ade68dcc19064a70aafc7a7ca28831aa47152f65c",
-                            size=894846,
-                            url=github_url(
-                                "ad-freiburg/elevant", _ELEVANT, "benchmarks/aida-conll-dev.benchmark.jsonl"
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=216, labels=5917),
+                "testa": elevant_split(
+                    "aida-conll-dev",
+                    "16432212479cc3938336993ade68dcc19064a70aafc7a7ca28831aa47152f65c",
+                    size=894846,
+                    documents=216,
+                    labels=5917,
                 ),
-                "testb": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/aida-conll-test.benchmark.jsonl",
-                            sha256="9a841479da485c7457776e7c8a0919fede197ebd77fc3e5e32c440da7163ead5",
-                            size=831663,
-                            url=github_url(
-                                "ad-freiburg/elevant", _ELEVANT, "benchmarks/aida-conll-test.benchmark.jsonl"
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=231, labels=5616),
+                "testb": elevant_split(
+                    "aida-conll-test",
+                    "9a841479da485c7457776e7c8a0919fede197ebd77fc3e5e32c440da7163ead5",
+                    size=831663,
+                    documents=231,
+                    labels=5616,
                 ),
             },
             default_split="testb",

@@ -1,8 +1,6 @@
 """AQUAINT: fifty short newswire stories, linked in the style of Wikipedia."""
 
-from karat.model.spec.dataset import Counts, Dataset, Folder, Remark, Split, Version
-
-_BAT = "https://github.com/marcocor/bat-framework/archive/bb6dab4fbea0cc68a1b956a715a2b7f178897d36.zip"
+from karat.model.spec.dataset import Counts, Dataset, Remark, Split, Version, bat_folder
 
 DATASET = Dataset(
     title="AQUAINT",
@@ -23,21 +21,17 @@ DATASET = Dataset(
                 "all": Split(
                     format="wned",
                     files=(
-                        Folder(
-                            "bat/AQUAINT/Problems",
+                        bat_folder(
+                            "AQUAINT/Problems",
+                            "8a0b4d3fd498ed8e84dae0d20dcfcfd196abb932caa026b5e7d39d40b3788d3b",
                             n_files=50,
-                            sha256="8a0b4d3fd498ed8e84dae0d20dcfcfd196abb932caa026b5e7d39d40b3788d3b",
                             size=285108,
-                            url=_BAT,
-                            member="src/main/resources/datasets/AQUAINT/Problems",
                         ),
-                        Folder(
-                            "bat/AQUAINT/RawTexts",
+                        bat_folder(
+                            "AQUAINT/RawTexts",
+                            "391399fc1d85dfd4cca9a4b6b58d690fcb31370fbd4a88dce3d203b0afe212c5",
                             n_files=50,
-                            sha256="391399fc1d85dfd4cca9a4b6b58d690fcb31370fbd4a88dce3d203b0afe212c5",
                             size=70799,
-                            url=_BAT,
-                            member="src/main/resources/datasets/AQUAINT/RawTexts",
                         ),
                     ),
                     main_file="bat/AQUAINT",

@@ -1,6 +1,6 @@
 """DBpedia Spotlight: paragraphs of the New York Times with links of all informative phrases."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, github_url
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, elevant_split
 
 DATASET = Dataset(
     title="DBpedia Spotlight",
@@ -18,17 +18,13 @@ DATASET = Dataset(
         "elevant2024": Version(
             description="ELEVANT's copy with Wikidata ids, names and types.",
             splits={
-                "all": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/spotlight.benchmark.jsonl",
-                            sha256="a81a4f8c0ed9476027264e5ddc500e5a078656c26f18472b2b6d487444abbfe6",
-                            size=50747,
-                            url=github_url("ad-freiburg/elevant", "HEAD", "benchmarks/spotlight.benchmark.jsonl"),
-                        ),
-                    ),
-                    counts=Counts(documents=58, labels=330),
+                "all": elevant_split(
+                    "spotlight",
+                    "a81a4f8c0ed9476027264e5ddc500e5a078656c26f18472b2b6d487444abbfe6",
+                    size=50747,
+                    documents=58,
+                    labels=330,
+                    commit="HEAD",
                 )
             },
         ),

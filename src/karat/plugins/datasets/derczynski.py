@@ -1,6 +1,6 @@
 """Derczynski: tweets annotated by experts."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Repair, Split, Version, github_url
+from karat.model.spec.dataset import Dataset, Remark, Repair, Version, elevant_split
 
 DATASET = Dataset(
     title="Derczynski (IPM NEL)",
@@ -18,21 +18,12 @@ DATASET = Dataset(
         "elevant2024": Version(
             description="ELEVANT's copy with Wikidata ids, names and types; one tweet more than in the paper.",
             splits={
-                "all": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/derczynski.benchmark.jsonl",
-                            sha256="6408616fc18976fb56e3cd1870c0e62bd8f5e1faa8b5638b1d13bbb709c0d4b8",
-                            size=62900,
-                            url=github_url(
-                                "ad-freiburg/elevant",
-                                "b9d07cf8ced11ee404f4bb7ec28307ef645c7363",
-                                "benchmarks/derczynski.benchmark.jsonl",
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=183, labels=292),
+                "all": elevant_split(
+                    "derczynski",
+                    "6408616fc18976fb56e3cd1870c0e62bd8f5e1faa8b5638b1d13bbb709c0d4b8",
+                    size=62900,
+                    documents=183,
+                    labels=292,
                     repairs=(
                         Repair(
                             location="IRIs in GERBIL's copy",

@@ -1,8 +1,6 @@
 """ERD 2014: queries of the Entity Recognition and Disambiguation challenge, short track."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, github_url
-
-_FOLDER = "src/main/resources/datasets/erd2014"
+from karat.model.spec.dataset import Counts, Dataset, Remark, Split, Version, bat_file
 
 DATASET = Dataset(
     title="ERD 2014, short track (beta)",
@@ -23,17 +21,17 @@ DATASET = Dataset(
                 "dev": Split(
                     format="erd",
                     files=(
-                        File(
-                            "bat/erd2014/Trec_beta.query.txt",
-                            sha256="f4cc1340f5446b7fe5cb3fdf6cf5018d5e44fa0d78e756db4a4795eb6ae3641d",
+                        bat_file(
+                            "erd2014/Trec_beta.query.txt",
+                            "f4cc1340f5446b7fe5cb3fdf6cf5018d5e44fa0d78e756db4a4795eb6ae3641d",
                             size=2798,
-                            url=github_url("marcocor/bat-framework", "HEAD", f"{_FOLDER}/Trec_beta.query.txt"),
+                            commit="HEAD",
                         ),
-                        File(
-                            "bat/erd2014/Trec_beta.annotation.txt",
-                            sha256="f88812e706c62fa92ab42b109d2e147ae3a66dfcc03ae177f395276f37b3cf57",
+                        bat_file(
+                            "erd2014/Trec_beta.annotation.txt",
+                            "f88812e706c62fa92ab42b109d2e147ae3a66dfcc03ae177f395276f37b3cf57",
                             size=2607,
-                            url=github_url("marcocor/bat-framework", "HEAD", f"{_FOLDER}/Trec_beta.annotation.txt"),
+                            commit="HEAD",
                         ),
                     ),
                     main_file="bat/erd2014",

@@ -2,17 +2,14 @@
 
 from msgspec.structs import replace
 
-from karat.model.spec.dataset import Counts, Dataset, File, Split, StepCounts, Version, github_url
-
-_FOLDER = "src/main/resources/datasets/gerdaq_1.0"
+from karat.model.spec.dataset import Counts, Dataset, Split, StepCounts, Version, bat_file
 
 
 def _make_split(name: str, sha256: str, *, size: int, documents: int, labels: int) -> Split:
     """Return the split in the file `gerdaq_NAME.xml`, with its checksum, its number of bytes and the expected sizes."""
-    url = github_url("marcocor/bat-framework", "HEAD", f"{_FOLDER}/gerdaq_{name}.xml")
     return Split(
         format="gerdaq",
-        files=(File(f"bat/gerdaq_1.0/gerdaq_{name}.xml", sha256, size, url),),
+        files=(bat_file(f"gerdaq_1.0/gerdaq_{name}.xml", sha256, size=size, commit="HEAD"),),
         counts=Counts(documents=documents, labels=labels),
     )
 

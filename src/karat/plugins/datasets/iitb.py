@@ -1,23 +1,18 @@
 """IITB: web pages in which almost every mention is linked."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Folder, Remark, Repair, Split, StepCounts, Version
+from msgspec.structs import replace
 
-_BAT = "https://github.com/marcocor/bat-framework/archive/bb6dab4fbea0cc68a1b956a715a2b7f178897d36.zip"
+from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, Split, StepCounts, Version, bat_folder, bat_member
+
 _FILES = (
-    File(
-        "bat/iitb/CSAW_Annotations.xml",
-        sha256="6b2f6fd5b35405e18abd56982be1e16b6895c4e5717385adbcf9fcb8cb6ed5b6",
-        size=3261307,
-        url=_BAT,
-        member="src/main/resources/datasets/iitb/CSAW_Annotations.xml",
+    bat_member(
+        "iitb/CSAW_Annotations.xml", "6b2f6fd5b35405e18abd56982be1e16b6895c4e5717385adbcf9fcb8cb6ed5b6", size=3261307
     ),
-    Folder(
-        "bat/iitb/crawledDocs",
+    bat_folder(
+        "iitb/crawledDocs",
+        "06a025d31b9a6f30136e79687ac1cee027a387656bf73760da6c9a17c0f59c0d",
         n_files=650,
-        sha256="06a025d31b9a6f30136e79687ac1cee027a387656bf73760da6c9a17c0f59c0d",
         size=4697534,
-        url=_BAT,
-        member="src/main/resources/datasets/iitb/crawledDocs",
     ),
 )
 _UNUSED_TEXTS = Repair(
@@ -25,6 +20,13 @@ _UNUSED_TEXTS = Repair(
     fault="texts without annotations",
     remedy="the reader skips and counts them",
     count=546,
+)
+_SPLIT = Split(
+    format="iitb",
+    files=_FILES,
+    main_file="bat/iitb",
+    counts=Counts(documents=104, labels=19751),
+    repairs=(_UNUSED_TEXTS,),
 )
 
 DATASET = Dataset(
@@ -42,32 +44,20 @@ DATASET = Dataset(
     versions={
         "kulkarni2009": Version(
             description="All annotations of all annotators, including NIL.",
-            splits={
-                "all": Split(
-                    format="iitb",
-                    files=_FILES,
-                    main_file="bat/iitb",
-                    counts=Counts(documents=104, labels=19751),
-                    repairs=(_UNUSED_TEXTS,),
-                )
-            },
+            splits={"all": _SPLIT},
         ),
         "bat2013": Version(
             description="As BAT reads it: without NIL, with identical annotations of several annotators "
             "merged, and without the document that then has no annotations. The BAT paper counts "
             "11,245, probably without nine links to pages missing in Wikipedia in 2012.",
             splits={
-                "all": Split(
-                    format="iitb",
-                    files=_FILES,
-                    main_file="bat/iitb",
-                    counts=Counts(documents=104, labels=19751),
+                "all": replace(
+                    _SPLIT,
                     steps=(
                         StepCounts("drop-nil", Counts(documents=104, labels=12099)),
                         StepCounts("distinct", Counts(documents=104, labels=11254)),
                         StepCounts("drop-empty", Counts(documents=103, labels=11254)),
                     ),
-                    repairs=(_UNUSED_TEXTS,),
                 )
             },
         ),

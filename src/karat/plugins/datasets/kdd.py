@@ -1,25 +1,44 @@
 """KDD: search queries with types and links from paid annotators."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, StepCounts, Version, github_url
+from msgspec.structs import replace
+
+from karat.model.spec.dataset import Counts, Dataset, Remark, Split, StepCounts, Version, bat_file
 
 _COMMIT = "089e7958135a44a21b67420d2c48c800a5dfc754"
-_FOLDER = "src/main/resources/datasets/kdd"
-_DEV = (
-    File(
-        "bat/kdd/kdd_amt_d_1.txt",
-        sha256="93998e13317fb8273dfcab590f954e6065e603b0716975264b6956083b904165",
-        size=72898,
-        url=github_url("marcocor/bat-framework", _COMMIT, f"{_FOLDER}/kdd_amt_d_1.txt"),
+_SPLITS = {
+    "dev": Split(
+        format="kdd",
+        files=(
+            bat_file(
+                "kdd/kdd_amt_d_1.txt",
+                "93998e13317fb8273dfcab590f954e6065e603b0716975264b6956083b904165",
+                size=72898,
+                commit=_COMMIT,
+            ),
+        ),
+        counts=Counts(documents=777, labels=437),
     ),
-)
-_TEST = (
-    File(
-        "bat/kdd/kdd_amt_t_1.txt",
-        sha256="5a48287911325125e424564e0cce626b628ac7c03c3f02e2b984066f740838ef",
-        size=77007,
-        url=github_url("marcocor/bat-framework", _COMMIT, f"{_FOLDER}/kdd_amt_t_1.txt"),
+    "test": Split(
+        format="kdd",
+        files=(
+            bat_file(
+                "kdd/kdd_amt_t_1.txt",
+                "5a48287911325125e424564e0cce626b628ac7c03c3f02e2b984066f740838ef",
+                size=77007,
+                commit=_COMMIT,
+            ),
+        ),
+        counts=Counts(documents=819, labels=453),
     ),
-)
+}
+_LINKED_LABELS = {"dev": (336, 333), "test": (346, 341)}
+
+
+def _drop_unlinked(name: str, split: Split) -> Split:
+    """Return the split `name` with only its linked labels."""
+    counts = [replace(split.counts, labels=labels) for labels in _LINKED_LABELS[name]]
+    return replace(split, steps=tuple(map(StepCounts, ("drop-nil", "drop-unlinked"), counts)))
+
 
 DATASET = Dataset(
     title="KDD queries",
@@ -35,34 +54,12 @@ DATASET = Dataset(
     versions={
         "bat1.3-files": Version(
             description="All annotated mentions, including NIL and unlinked ones.",
-            splits={
-                "dev": Split(format="kdd", files=_DEV, counts=Counts(documents=777, labels=437)),
-                "test": Split(format="kdd", files=_TEST, counts=Counts(documents=819, labels=453)),
-            },
+            splits=_SPLITS,
             default_split="test",
         ),
         "bat1.3": Version(
             description="Only the linked mentions, as BAT reads them.",
-            splits={
-                "dev": Split(
-                    format="kdd",
-                    files=_DEV,
-                    counts=Counts(documents=777, labels=437),
-                    steps=(
-                        StepCounts("drop-nil", Counts(documents=777, labels=336)),
-                        StepCounts("drop-unlinked", Counts(documents=777, labels=333)),
-                    ),
-                ),
-                "test": Split(
-                    format="kdd",
-                    files=_TEST,
-                    counts=Counts(documents=819, labels=453),
-                    steps=(
-                        StepCounts("drop-nil", Counts(documents=819, labels=346)),
-                        StepCounts("drop-unlinked", Counts(documents=819, labels=341)),
-                    ),
-                ),
-            },
+            splits={name: _drop_unlinked(name, split) for name, split in _SPLITS.items()},
             default_split="test",
         ),
     },

@@ -1,6 +1,6 @@
 """KORE50: fifty sentences that are hard to disambiguate."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, github_url
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Repair, Split, Version, elevant_split, github_url
 
 DATASET = Dataset(
     title="KORE50",
@@ -16,23 +16,20 @@ DATASET = Dataset(
     sources=(
         "https://www.mpi-inf.mpg.de/departments/databases-and-information-systems/research/ambiverse-nlu/aida/downloads",
         "https://github.com/ad-freiburg/elevant",
+        "https://github.com/henryrosalesmendez/categorized_EMNLP_datasets",
     ),
     obtain="Download benchmarks/kore50.benchmark.jsonl from ELEVANT's repository.",
     versions={
         "elevant2024": Version(
             description="ELEVANT's copy with Wikidata ids, names and types.",
             splits={
-                "all": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/kore50.benchmark.jsonl",
-                            sha256="a9cf70d7aef91c2c54e83a5e6ddc50532b1b7f98ad22a738a22596d5106610da",
-                            size=25896,
-                            url=github_url("ad-freiburg/elevant", "HEAD", "benchmarks/kore50.benchmark.jsonl"),
-                        ),
-                    ),
-                    counts=Counts(documents=50, labels=144),
+                "all": elevant_split(
+                    "kore50",
+                    "a9cf70d7aef91c2c54e83a5e6ddc50532b1b7f98ad22a738a22596d5106610da",
+                    size=25896,
+                    documents=50,
+                    labels=144,
+                    commit="HEAD",
                 )
             },
         ),
@@ -55,11 +52,57 @@ DATASET = Dataset(
             },
             kb="dbpedia",
         ),
+        "rosales2019": Version(
+            description="The sentences as one document, annotated again with every possible link, each with "
+            "base form, part of speech, overlap and reference; alternatives and NIL included. The files used for "
+            "table 3 of the paper.",
+            splits={
+                "all": Split(
+                    format="nif-categorised",
+                    files=(
+                        File(
+                            "finegrained/gold/categorizedKORE50.ttl",
+                            sha256="c71a0df280a8160c6e49369af31b11f51ac88eec5deabf04d1aa31ae8c8c2d88",
+                            size=319473,
+                            url=github_url(
+                                "henryrosalesmendez/categorized_EMNLP_datasets",
+                                "3967ce8a3b710d9ef85410c2c611d7313317013b",
+                                "categorizedKORE50.ttl",
+                            ),
+                        ),
+                    ),
+                    counts=Counts(documents=1, labels=372),
+                    repairs=(
+                        Repair(
+                            location="head of the file",
+                            fault="the prefixes el: and mnt: are used but not declared",
+                            remedy="the reader declares them",
+                            count=2,
+                        ),
+                        Repair(
+                            location="text",
+                            fault="a byte order mark inside the text",
+                            remedy="left unchanged, because offsets include it",
+                            count=2,
+                        ),
+                    ),
+                )
+            },
+            tasks=("a2kb", "d2kb", "c2kb", "erec", "rt2kb"),
+            licence="Not stated",
+            citation="Rosales-Méndez et al. 2019: Fine-Grained Evaluation for Entity Linking. EMNLP-IJCNLP.",
+            kb="wikipedia",
+        ),
     },
     biases=(
         Remark(
             "63 % of the mentions are partial names and 51 % of the entities are persons; no mention is in lower case.",
             "Bast et al. 2023, table 3",
+        ),
+        Remark(
+            "In rosales2019, common nouns, singular nouns, direct references and spans without overlap are the most "
+            "frequent.",
+            "Rosales-Méndez et al. 2019, section 4",
         ),
         Remark("It was written by the authors of AIDA, which performs well on it.", "Bast et al. 2023, on Ambiverse"),
     ),

@@ -1,21 +1,21 @@
 """Meij: tweets and the entities they are about."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Repair, Split, StepCounts, Version, github_url
+from msgspec.structs import replace
 
-_BAT = "089e7958135a44a21b67420d2c48c800a5dfc754"
-_FOLDER = "src/main/resources/datasets/meij"
+from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, Split, StepCounts, Version, bat_file
+
 _FILES = (
-    File(
-        "bat/meij/original_tweets.list",
-        sha256="db7d2893c739c8efd875932c37bfb4bd38d0b77a70306a736a464aa00e034f97",
+    bat_file(
+        "meij/original_tweets.list",
+        "db7d2893c739c8efd875932c37bfb4bd38d0b77a70306a736a464aa00e034f97",
         size=77984,
-        url=github_url("marcocor/bat-framework", "HEAD", f"{_FOLDER}/original_tweets.list"),
+        commit="HEAD",
     ),
-    File(
-        "bat/meij/wsdm2012_annotations.txt",
-        sha256="4093941cc126fd85b42f0dcdf6f98660a3986c5370557fa4c4c9ec08c195d95a",
+    bat_file(
+        "meij/wsdm2012_annotations.txt",
+        "4093941cc126fd85b42f0dcdf6f98660a3986c5370557fa4c4c9ec08c195d95a",
         size=33276,
-        url=github_url("marcocor/bat-framework", _BAT, f"{_FOLDER}/wsdm2012_annotations.txt"),
+        commit="089e7958135a44a21b67420d2c48c800a5dfc754",
     ),
 )
 _EMPTY_ROWS = Repair(
@@ -23,6 +23,13 @@ _EMPTY_ROWS = Repair(
     fault="rows with page id -1, for tweets without entities",
     remedy="the reader keeps the tweet without tags and counts the row",
     count=127,
+)
+_SPLIT = Split(
+    format="meij",
+    files=_FILES,
+    main_file="bat/meij",
+    counts=Counts(documents=502, labels=0, tags=812),
+    repairs=(_EMPTY_ROWS,),
 )
 
 DATASET = Dataset(
@@ -39,28 +46,13 @@ DATASET = Dataset(
     versions={
         "meij2012": Version(
             description="The original tweets.",
-            splits={
-                "all": Split(
-                    format="meij",
-                    files=_FILES,
-                    main_file="bat/meij",
-                    counts=Counts(documents=502, labels=0, tags=812),
-                    repairs=(_EMPTY_ROWS,),
-                )
-            },
+            splits={"all": _SPLIT},
         ),
         "bat2013": Version(
             description="With the texts that BAT passes to systems: URLs are replaced by spaces, which also "
             "affects words such as 'rabbit' that contain 'bit'.",
             splits={
-                "all": Split(
-                    format="meij",
-                    files=_FILES,
-                    main_file="bat/meij",
-                    counts=Counts(documents=502, labels=0, tags=812),
-                    steps=(StepCounts("clean-tweets", Counts(documents=502, labels=0, tags=812)),),
-                    repairs=(_EMPTY_ROWS,),
-                )
+                "all": replace(_SPLIT, steps=(StepCounts("clean-tweets", Counts(documents=502, labels=0, tags=812)),))
             },
         ),
     },

@@ -1,5 +1,7 @@
 """MSNBC: twenty news stories of January 2007, in the original and an updated version."""
 
+from msgspec.structs import replace
+
 from karat.model.spec.dataset import (
     Counts,
     Dataset,
@@ -10,26 +12,20 @@ from karat.model.spec.dataset import (
     Split,
     StepCounts,
     Version,
+    bat_folder,
+    elevant_split,
     github_url,
 )
 
-_BAT = "https://github.com/marcocor/bat-framework/archive/bb6dab4fbea0cc68a1b956a715a2b7f178897d36.zip"
 _FILES = (
-    Folder(
-        "bat/MSNBC/Problems",
-        n_files=20,
-        sha256="7a16fe499b9f448b4ec60f7a128a551ae0e7147fa95c502d0b3f873c1ab9f634",
-        size=255870,
-        url=_BAT,
-        member="src/main/resources/datasets/MSNBC/Problems",
+    bat_folder(
+        "MSNBC/Problems", "7a16fe499b9f448b4ec60f7a128a551ae0e7147fa95c502d0b3f873c1ab9f634", n_files=20, size=255870
     ),
-    Folder(
-        "bat/MSNBC/RawTextsSimpleChars_utf8",
+    bat_folder(
+        "MSNBC/RawTextsSimpleChars_utf8",
+        "6bc69ef9006b2703a5f7efa557aa549f4d65f87d6f48964a77543765a63e242a",
         n_files=20,
-        sha256="6bc69ef9006b2703a5f7efa557aa549f4d65f87d6f48964a77543765a63e242a",
         size=67104,
-        url=_BAT,
-        member="src/main/resources/datasets/MSNBC/RawTextsSimpleChars_utf8",
     ),
 )
 _WNED = github_url(
@@ -78,6 +74,19 @@ _SURFACES = Repair(
     remedy="the offset is used; the reader counts the cases",
     count=12,
 )
+_UPDATED_SPLIT = Split(
+    format="wned",
+    files=_UPDATED_FILES,
+    main_file="formats/wned/msnbc",
+    counts=Counts(documents=20, labels=739),
+)
+_SPLIT = Split(
+    format="wned",
+    files=_FILES,
+    main_file="bat/MSNBC",
+    counts=Counts(documents=20, labels=755),
+    repairs=(_SURFACES,),
+)
 
 DATASET = Dataset(
     title="MSNBC",
@@ -94,76 +103,40 @@ DATASET = Dataset(
         "guo2018": Version(
             description="Updated by Guo and Barbosa: links to deleted pages became NIL, and overlapping "
             "mentions were removed. At least six texts were replaced by others on the same topic.",
-            splits={
-                "all": Split(
-                    format="wned",
-                    files=_UPDATED_FILES,
-                    main_file="formats/wned/msnbc",
-                    counts=Counts(documents=20, labels=739),
-                )
-            },
+            splits={"all": _UPDATED_SPLIT},
             supersedes=("msnbc@cucerzan2007",),
         ),
         "guo2018-linked": Version(
             description="The updated version without NIL, as used in papers on disambiguation.",
-            splits={
-                "all": Split(
-                    format="wned",
-                    files=_UPDATED_FILES,
-                    main_file="formats/wned/msnbc",
-                    counts=Counts(documents=20, labels=739),
-                    steps=(StepCounts("drop-nil", Counts(documents=20, labels=656)),),
-                )
-            },
+            splits={"all": replace(_UPDATED_SPLIT, steps=(StepCounts("drop-nil", Counts(documents=20, labels=656)),))},
         ),
         "cucerzan2007": Version(
             description="The original annotations, as distributed with BAT and GERBIL.",
-            splits={
-                "all": Split(
-                    format="wned",
-                    files=_FILES,
-                    main_file="bat/MSNBC",
-                    counts=Counts(documents=20, labels=755),
-                    repairs=(_SURFACES,),
-                )
-            },
+            splits={"all": _SPLIT},
         ),
         "bat2013": Version(
             description="The original as BAT reads it: without NIL, and with only the longest of overlapping "
             "mentions. The BAT paper counts 658, probably without pages missing in Wikipedia in "
             "2012; the list of these pages is lost.",
             splits={
-                "all": Split(
-                    format="wned",
-                    files=_FILES,
-                    main_file="bat/MSNBC",
-                    counts=Counts(documents=20, labels=755),
+                "all": replace(
+                    _SPLIT,
                     steps=(
                         StepCounts("drop-nil", Counts(documents=20, labels=747)),
                         StepCounts("longest", Counts(documents=20, labels=737)),
                     ),
-                    repairs=(_SURFACES,),
                 )
             },
         ),
         "elevant2024": Version(
             description="ELEVANT's copy of the updated version, with Wikidata ids, names and types.",
             splits={
-                "all": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/msnbc-updated.benchmark.jsonl",
-                            sha256="19cfc18a514b18a44818be3210a83688873cbe65368b599a3ecc34a9ee5a1f1e",
-                            size=146497,
-                            url=github_url(
-                                "ad-freiburg/elevant",
-                                "b9d07cf8ced11ee404f4bb7ec28307ef645c7363",
-                                "benchmarks/msnbc-updated.benchmark.jsonl",
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=20, labels=739),
+                "all": elevant_split(
+                    "msnbc-updated",
+                    "19cfc18a514b18a44818be3210a83688873cbe65368b599a3ecc34a9ee5a1f1e",
+                    size=146497,
+                    documents=20,
+                    labels=739,
                 )
             },
             kb="wikidata",

@@ -1,51 +1,9 @@
 """NEEL 2016: tweets of the Making Sense of Microposts challenge."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Repair, Split, StepCounts, Version, github_url
+from msgspec.structs import replace
 
-_COMMIT = "bb6dab4fbea0cc68a1b956a715a2b7f178897d36"
-_FOLDER = "src/main/resources/datasets/neel2016"
-_TRAIN = (
-    File(
-        "bat/neel2016/NEEL2016-training.tsv",
-        sha256="5c5155d9f8b9c4cdb1892507e73d710eb120c007cf94f7086e8a81058d501fbf",
-        size=745038,
-        url=github_url("marcocor/bat-framework", _COMMIT, f"{_FOLDER}/NEEL2016-training.tsv"),
-    ),
-    File(
-        "bat/neel2016/NEEL2016-training_neel.gs",
-        sha256="183cdaab9a193d801dfed733d7fc12c6c72da50f60ba4c68411c20deb0a618bb",
-        size=593318,
-        url=github_url("marcocor/bat-framework", _COMMIT, f"{_FOLDER}/NEEL2016-training_neel.gs"),
-    ),
-)
-_DEV = (
-    File(
-        "bat/neel2016/NEEL2016-dev.tsv",
-        sha256="0dd52adbf9c001dfb543cd4399818af65fd354d1f6bfd6fcf908bb5574a46975",
-        size=13316,
-        url=github_url("marcocor/bat-framework", _COMMIT, f"{_FOLDER}/NEEL2016-dev.tsv"),
-    ),
-    File(
-        "bat/neel2016/NEEL2016-dev_neel.gs",
-        sha256="547794492a5c9791746bc65a36d6829120f8914bf59d9a6b584a5ae4dfde96b7",
-        size=23444,
-        url=github_url("marcocor/bat-framework", _COMMIT, f"{_FOLDER}/NEEL2016-dev_neel.gs"),
-    ),
-)
-_TEST = (
-    File(
-        "bat/neel2016/NEEL2016-test.tsv",
-        sha256="44cb35e1518436836d02156c6252506069a303b72de080a9bbfb91148e9d07a9",
-        size=420926,
-        url=github_url("marcocor/bat-framework", _COMMIT, f"{_FOLDER}/NEEL2016-test.tsv"),
-    ),
-    File(
-        "bat/neel2016/NEEL2016-test_neel.gs",
-        sha256="1f3eff2b692d8746395898a7eb2fadbfff81d360b8bed722ad5a96b2c20e5e41",
-        size=72781,
-        url=github_url("marcocor/bat-framework", _COMMIT, f"{_FOLDER}/NEEL2016-test_neel.gs"),
-    ),
-)
+from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, Split, StepCounts, Version, bat_file
+
 _CORRUPT_ROW = Repair(
     location="NEEL2016-training_neel.gs",
     fault="one row has a number appended to its type (Organization373937812812615000)",
@@ -57,6 +15,66 @@ _TRAILING_SPACES = Repair(
     remedy="the reader removes the space and counts it",
     count=18,
 )
+_SPLITS = {
+    "train": Split(
+        "neel",
+        (
+            bat_file(
+                "neel2016/NEEL2016-training.tsv",
+                "5c5155d9f8b9c4cdb1892507e73d710eb120c007cf94f7086e8a81058d501fbf",
+                size=745038,
+            ),
+            bat_file(
+                "neel2016/NEEL2016-training_neel.gs",
+                "183cdaab9a193d801dfed733d7fc12c6c72da50f60ba4c68411c20deb0a618bb",
+                size=593318,
+            ),
+        ),
+        Counts(documents=6025, labels=8665),
+        repairs=(_CORRUPT_ROW,),
+    ),
+    "dev": Split(
+        "neel",
+        (
+            bat_file(
+                "neel2016/NEEL2016-dev.tsv",
+                "0dd52adbf9c001dfb543cd4399818af65fd354d1f6bfd6fcf908bb5574a46975",
+                size=13316,
+            ),
+            bat_file(
+                "neel2016/NEEL2016-dev_neel.gs",
+                "547794492a5c9791746bc65a36d6829120f8914bf59d9a6b584a5ae4dfde96b7",
+                size=23444,
+            ),
+        ),
+        Counts(documents=100, labels=338),
+    ),
+    "test": Split(
+        "neel",
+        (
+            bat_file(
+                "neel2016/NEEL2016-test.tsv",
+                "44cb35e1518436836d02156c6252506069a303b72de080a9bbfb91148e9d07a9",
+                size=420926,
+            ),
+            bat_file(
+                "neel2016/NEEL2016-test_neel.gs",
+                "1f3eff2b692d8746395898a7eb2fadbfff81d360b8bed722ad5a96b2c20e5e41",
+                size=72781,
+            ),
+        ),
+        Counts(documents=3164, labels=1022),
+        repairs=(_TRAILING_SPACES,),
+    ),
+}
+_LINKED_LABELS = {"train": (6374, 6370), "dev": (253, 253), "test": (738, 736)}
+
+
+def _drop_nil(name: str, split: Split) -> Split:
+    """Return the split `name` without NIL and without repeated rows."""
+    counts = [replace(split.counts, labels=labels) for labels in _LINKED_LABELS[name]]
+    return replace(split, steps=tuple(map(StepCounts, ("drop-nil", "distinct"), counts)))
+
 
 DATASET = Dataset(
     title="NEEL 2016 (Microposts)",
@@ -73,60 +91,12 @@ DATASET = Dataset(
     versions={
         "rizzo2016": Version(
             description="As published, with NIL.",
-            splits={
-                "train": Split(
-                    format="neel",
-                    files=_TRAIN,
-                    counts=Counts(documents=6025, labels=8665),
-                    repairs=(_CORRUPT_ROW,),
-                ),
-                "dev": Split(
-                    format="neel",
-                    files=_DEV,
-                    counts=Counts(documents=100, labels=338),
-                ),
-                "test": Split(
-                    format="neel",
-                    files=_TEST,
-                    counts=Counts(documents=3164, labels=1022),
-                    repairs=(_TRAILING_SPACES,),
-                ),
-            },
+            splits=_SPLITS,
             default_split="test",
         ),
         "bat1.3": Version(
             description="As BAT reads it: without NIL and without repeated rows.",
-            splits={
-                "train": Split(
-                    format="neel",
-                    files=_TRAIN,
-                    counts=Counts(documents=6025, labels=8665),
-                    steps=(
-                        StepCounts("drop-nil", Counts(documents=6025, labels=6374)),
-                        StepCounts("distinct", Counts(documents=6025, labels=6370)),
-                    ),
-                    repairs=(_CORRUPT_ROW,),
-                ),
-                "dev": Split(
-                    format="neel",
-                    files=_DEV,
-                    counts=Counts(documents=100, labels=338),
-                    steps=(
-                        StepCounts("drop-nil", Counts(documents=100, labels=253)),
-                        StepCounts("distinct", Counts(documents=100, labels=253)),
-                    ),
-                ),
-                "test": Split(
-                    format="neel",
-                    files=_TEST,
-                    counts=Counts(documents=3164, labels=1022),
-                    steps=(
-                        StepCounts("drop-nil", Counts(documents=3164, labels=738)),
-                        StepCounts("distinct", Counts(documents=3164, labels=736)),
-                    ),
-                    repairs=(_TRAILING_SPACES,),
-                ),
-            },
+            splits={name: _drop_nil(name, split) for name, split in _SPLITS.items()},
             default_split="test",
         ),
     },

@@ -1,6 +1,6 @@
 """News-Fair: news annotated for a fair comparison, with coreference."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, github_url
+from karat.model.spec.dataset import Dataset, Remark, Repair, Version, elevant_split
 
 DATASET = Dataset(
     title="News-Fair",
@@ -21,19 +21,9 @@ DATASET = Dataset(
         "v2": Version(
             description="Extended to 120 articles and updated.",
             splits={
-                "all": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/news-fair-v2.benchmark.jsonl",
-                            url=github_url(
-                                "ad-freiburg/elevant",
-                                "b9d07cf8ced11ee404f4bb7ec28307ef645c7363",
-                                "benchmarks/news-fair-v2.benchmark.jsonl",
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=120),
+                "all": elevant_split(
+                    "news-fair-v2",
+                    documents=120,
                     unverified_reason="No checksum and label count, because no copy was available; the version "
                     "without coreference has the same number of documents.",
                 )
@@ -43,21 +33,46 @@ DATASET = Dataset(
         "v1": Version(
             description="Forty articles.",
             splits={
-                "all": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/news-fair.benchmark.jsonl",
-                            sha256="c719c92cdbd6e1cc608198d2047d22c04acd2fd97b85f7ef2e6edbb6e35a0974",
-                            size=192403,
-                            url=github_url(
-                                "ad-freiburg/elevant",
-                                "b9d07cf8ced11ee404f4bb7ec28307ef645c7363",
-                                "benchmarks/news-fair.benchmark.jsonl",
-                            ),
+                "all": elevant_split(
+                    "news-fair",
+                    "c719c92cdbd6e1cc608198d2047d22c04acd2fd97b85f7ef2e6edbb6e35a0974",
+                    size=192403,
+                    documents=40,
+                    labels=545,
+                )
+            },
+        ),
+        "v2-no-coref": Version(
+            description="Extended to 120 articles and updated, without labels of pronouns and other "
+            "coreferences, as used in the paper.",
+            splits={
+                "all": elevant_split(
+                    "news-fair-v2-no-coref",
+                    "93c713226894f05c6e3e7c4c892275314168f5fdc774e134fe15cf8169612738",
+                    size=535805,
+                    documents=120,
+                    labels=1435,
+                    commit="HEAD",
+                    repairs=(
+                        Repair(
+                            location="one label",
+                            fault="its parent was removed with the coreferences",
+                            remedy="read as a separate mention; ELEVANT never scores it",
                         ),
                     ),
-                    counts=Counts(documents=40, labels=545),
+                )
+            },
+            supersedes=("news-fair@v1-no-coref",),
+        ),
+        "v1-no-coref": Version(
+            description="Forty articles, without labels of pronouns and other coreferences, as used in the paper.",
+            splits={
+                "all": elevant_split(
+                    "news-fair-no-coref",
+                    "6fb31155e113d2c7058be998e863f6b3193c769d0af09cb2101a3075701c316a",
+                    size=177176,
+                    documents=40,
+                    labels=395,
                 )
             },
         ),

@@ -1,6 +1,6 @@
 """OKE 2015: sentences from biographies of scholars."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, github_url
+from karat.model.spec.dataset import Dataset, Remark, Version, elevant_split
 
 DATASET = Dataset(
     title="OKE 2015, task 1",
@@ -18,33 +18,20 @@ DATASET = Dataset(
         "elevant2024": Version(
             description="ELEVANT's copies with Wikidata ids, names and types.",
             splits={
-                "train": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/oke-2015-train.benchmark.jsonl",
-                            sha256="cb72a1f7df23601644386e659c78b157139dc7ad26140fae390e60714e0674d1",
-                            size=62183,
-                            url=github_url(
-                                "ad-freiburg/elevant",
-                                "b9d07cf8ced11ee404f4bb7ec28307ef645c7363",
-                                "benchmarks/oke-2015-train.benchmark.jsonl",
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=95, labels=341),
+                "train": elevant_split(
+                    "oke-2015-train",
+                    "cb72a1f7df23601644386e659c78b157139dc7ad26140fae390e60714e0674d1",
+                    size=62183,
+                    documents=95,
+                    labels=341,
                 ),
-                "eval": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/oke-2015-eval.benchmark.jsonl",
-                            sha256="a584cdc40a16f547af29140db35b9c451fc2b2264debc025042a7775a9cd4f2b",
-                            size=101199,
-                            url=github_url("ad-freiburg/elevant", "HEAD", "benchmarks/oke-2015-eval.benchmark.jsonl"),
-                        ),
-                    ),
-                    counts=Counts(documents=101, labels=664),
+                "eval": elevant_split(
+                    "oke-2015-eval",
+                    "a584cdc40a16f547af29140db35b9c451fc2b2264debc025042a7775a9cd4f2b",
+                    size=101199,
+                    documents=101,
+                    labels=664,
+                    commit="HEAD",
                 ),
             },
             default_split="eval",

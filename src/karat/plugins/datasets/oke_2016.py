@@ -1,6 +1,6 @@
 """OKE 2016: sentences from biographies of scholars."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, github_url
+from karat.model.spec.dataset import Dataset, Remark, Version, elevant_split
 
 DATASET = Dataset(
     title="OKE 2016, task 1",
@@ -18,35 +18,16 @@ DATASET = Dataset(
         "elevant2024": Version(
             description="ELEVANT's copies with Wikidata ids, names and types.",
             splits={
-                "train": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/oke-2016-train.benchmark.jsonl",
-                            sha256="dd1d060b214f695708605b94f049ce6ebe51f002a636e41788018892af2ffaac",
-                            size=167809,
-                            url=github_url(
-                                "ad-freiburg/elevant",
-                                "b9d07cf8ced11ee404f4bb7ec28307ef645c7363",
-                                "benchmarks/oke-2016-train.benchmark.jsonl",
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=196, labels=1049),
+                "train": elevant_split(
+                    "oke-2016-train",
+                    "dd1d060b214f695708605b94f049ce6ebe51f002a636e41788018892af2ffaac",
+                    size=167809,
+                    documents=196,
+                    labels=1049,
                 ),
-                "eval": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/oke-2016-eval.benchmark.jsonl",
-                            url=github_url(
-                                "ad-freiburg/elevant",
-                                "b9d07cf8ced11ee404f4bb7ec28307ef645c7363",
-                                "benchmarks/oke-2016-eval.benchmark.jsonl",
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=55),
+                "eval": elevant_split(
+                    "oke-2016-eval",
+                    documents=55,
                     unverified_reason="No checksum and label count, because no copy was available; the number "
                     "of documents is published.",
                 ),

@@ -1,6 +1,6 @@
 """RSS-500: sentences of news feeds with two entities each."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, github_url
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, elevant_split, github_url
 
 DATASET = Dataset(
     title="RSS-500 (N3)",
@@ -18,17 +18,13 @@ DATASET = Dataset(
         "elevant2024": Version(
             description="ELEVANT's copy with Wikidata ids, names and types.",
             splits={
-                "all": Split(
-                    format="elevant",
-                    files=(
-                        File(
-                            "elevant/benchmarks/rss-500.benchmark.jsonl",
-                            sha256="d64dfa56d045e008d515fd5e71555569f0e40776078385376c7b1de009b7e417",
-                            size=240685,
-                            url=github_url("ad-freiburg/elevant", "HEAD", "benchmarks/rss-500.benchmark.jsonl"),
-                        ),
-                    ),
-                    counts=Counts(documents=500, labels=1000),
+                "all": elevant_split(
+                    "rss-500",
+                    "d64dfa56d045e008d515fd5e71555569f0e40776078385376c7b1de009b7e417",
+                    size=240685,
+                    documents=500,
+                    labels=1000,
+                    commit="HEAD",
                 )
             },
         ),

@@ -1,6 +1,6 @@
 """VoxEL: the same news in five languages, with strict and relaxed annotations."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Repair, Split, Version, github_url
 
 _LANGUAGES = ("en", "de", "es", "fr", "it")
 _LABELS = {"strict": 204, "relaxed": 674}
@@ -29,7 +29,10 @@ DATASET = Dataset(
     licence="CC BY 4.0 (its README); a copy at Hugging Face says CC BY-ND 4.0",
     citation="Rosales-Méndez et al. 2018: VoxEL: A Benchmark Dataset for Multilingual Entity Linking. ISWC.",
     kb="wikipedia",
-    sources=("https://figshare.com/articles/dataset/VoxEL/6539675",),
+    sources=(
+        "https://figshare.com/articles/dataset/VoxEL/6539675",
+        "https://github.com/henryrosalesmendez/categorized_EMNLP_datasets",
+    ),
     versions={
         "rosales2018": Version(
             description="As published; 94 sentences in each language.",
@@ -39,12 +42,57 @@ DATASET = Dataset(
                 for language in _LANGUAGES
             },
             default_split="strict-en",
-        )
+        ),
+        "rosales2019": Version(
+            description="The English texts, annotated again with every possible link, each with base form, part of "
+            "speech, overlap and reference; alternatives and NIL included. The files used for table 3 of the paper.",
+            splits={
+                "all": Split(
+                    format="nif-categorised",
+                    files=(
+                        File(
+                            "finegrained/gold/categorizedVoxEL.ttl",
+                            sha256="ee6cc6eefe88b596a710f920233cb8cf1a3bc067028cfbf49bdcd9dc17b15c6a",
+                            size=904685,
+                            url=github_url(
+                                "henryrosalesmendez/categorized_EMNLP_datasets",
+                                "3967ce8a3b710d9ef85410c2c611d7313317013b",
+                                "categorizedVoxEL.ttl",
+                            ),
+                        ),
+                    ),
+                    counts=Counts(documents=15, labels=1107),
+                    language="en",
+                    repairs=(
+                        Repair(
+                            location="head of the file",
+                            fault="the prefixes el: and mnt: are used but not declared",
+                            remedy="the reader declares them",
+                            count=2,
+                        ),
+                        Repair(
+                            location="overlap tags",
+                            fault="mentions tagged as minimal overlap are not inside another mention",
+                            remedy="left unchanged; karat data lint reports them",
+                            count=5,
+                        ),
+                    ),
+                )
+            },
+            tasks=("a2kb", "d2kb", "c2kb", "erec", "rt2kb"),
+            licence="Not stated",
+            citation="Rosales-Méndez et al. 2019: Fine-Grained Evaluation for Entity Linking. EMNLP-IJCNLP.",
+        ),
     },
     biases=(
         Remark(
             "Sentences and annotations correspond between the languages, unlike in natural texts.",
             "Rosales-Méndez et al. 2018, README",
+        ),
+        Remark(
+            "In rosales2019, common nouns, singular nouns, direct references and spans without overlap are the most "
+            "frequent.",
+            "Rosales-Méndez et al. 2019, section 4",
         ),
     ),
 )

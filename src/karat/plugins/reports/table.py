@@ -168,7 +168,7 @@ def _format_groups(result: Result, facet: str, width: int | None) -> str:
 
 
 def _has_separate_parts(result: Result, facet: str) -> bool:
-    """Return whether a facet's values were matched and scored as filtered views, as under `groups=filtered`."""
+    """Return whether each value of `facet` was matched separately, as a filtered view (setting `groups=filtered`)."""
     for view, groups in result.groups[facet].items():
         view_name = parse_measure(f"{view}:micro.f1").view
         return any(
@@ -179,10 +179,10 @@ def _has_separate_parts(result: Result, facet: str) -> bool:
 
 
 def _format_parts(results: Sequence[Result], facet: str, view: str, width: int | None) -> str:
-    """Return the scores by facet that were matched separately: values as rows, all runs as columns.
+    """Return a table of precision, recall and F1 by value of `facet`, for values that were matched separately.
 
-    The second column is the number of mentions, or their weight, of each value. `width`: columns to wrap at; None does
-    not wrap.
+    Values are rows and runs are columns. `view`: name of the view, such as `strong`, whose groups are shown. The second
+    column is the number of mentions of each value, or their weight. `width`: columns to wrap at; None does not wrap.
     """
     values = _order_values(facet, [*results[0].groups[facet][view]])
     rows = [

@@ -50,5 +50,6 @@ RULE = Rule(
     severity="error",
     find=_find,
     fix=_fix,
+    fix_description="keeps a repeated tag once",
     is_gold_only=True,
 )

@@ -1,4 +1,4 @@
-"""Spans are disjoint or nested."""
+"""Crossing spans: two spans that overlap although neither contains the other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _find(document: Document, context: LintContext) -> Iterator[Finding]:
 
 RULE = Rule(
     title="Crossing spans",
-    description="Two spans are disjoint or nested, unless they are segmentations of one mention.",
+    description="No two spans overlap unless one contains the other or both are segmentations of one mention.",
     severity="warning",
     find=_find,
 )

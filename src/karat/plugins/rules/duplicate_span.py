@@ -58,4 +58,5 @@ RULE = Rule(
     severity="warning",
     find=_find,
     fix=_fix,
+    fix_description="deletes a label that says the same again",
 )

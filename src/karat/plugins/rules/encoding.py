@@ -108,7 +108,10 @@ def _decode_mojibake(damaged: str) -> str:
 
 
 def _fix(document: Document, context: LintContext) -> Document:
-    """Return the document with all ids repaired; the text stays."""
+    """Return the document with encoding damage in its ids, such as mojibake, repaired; the text stays.
+
+    `context`, which all rules take, is not used.
+    """
     return replace_ids(document, _repair_id)
 
 
@@ -118,4 +121,5 @@ RULE = Rule(
     severity="warning",
     find=_find,
     fix=_fix,
+    fix_description="repairs ids, never texts",
 )

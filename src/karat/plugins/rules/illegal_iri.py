@@ -73,4 +73,5 @@ RULE = Rule(
     severity="error",
     find=_find,
     fix=_fix,
+    fix_description="strips and escapes",
 )

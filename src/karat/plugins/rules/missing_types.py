@@ -50,4 +50,5 @@ RULE = Rule(
     severity="warning",
     find=_find,
     fix=_fix,
+    fix_description="takes the types of the knowledge base",
 )

@@ -61,4 +61,5 @@ RULE = Rule(
     severity="error",
     find=_find,
     fix=_fix,
+    fix_description="ends the span with the text, or deletes the label",
 )

@@ -1,4 +1,4 @@
-"""Overlap tags agree with the spans."""
+"""Overlap tags: categories such as `overlap:Maximal`, which say whether a span contains or is in other spans."""
 
 from __future__ import annotations
 
@@ -46,10 +46,12 @@ def _correct_tag(label: Label, expected: str | None) -> Label:
 
 
 RULE = Rule(
-    title="Overlap tag",
-    description="`overlap:` None, Maximal, Intermediate and Minimal agree with the spans of the document.",
+    title="Wrong overlap tag",
+    description="A category `overlap:None`, `overlap:Maximal`, `overlap:Intermediate` or `overlap:Minimal`, which says "
+    "whether a span contains other spans or is contained, agrees with the spans of the document.",
     severity="warning",
     find=_find,
     fix=_fix,
+    fix_description="takes the tag that the spans say",
     is_gold_only=True,
 )

@@ -91,5 +91,6 @@ RULE = Rule(
     severity="error",
     find=_find,
     fix=_fix,
+    fix_description="drops a parent that leads nowhere",
     is_gold_only=True,
 )

@@ -41,4 +41,5 @@ RULE = Rule(
     severity="warning",
     find=_find,
     fix=_fix,
+    fix_description="takes the target, in the spelling of the id",
 )

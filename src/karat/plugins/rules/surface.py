@@ -70,5 +70,6 @@ RULE = Rule(
     severity="error",
     find=_find,
     fix=_fix,
+    fix_description="moves the span to the nearest place of the surface",
     is_gold_only=True,
 )

@@ -52,4 +52,5 @@ RULE = Rule(
     severity="warning",
     find=_find,
     fix=_fix,
+    fix_description="shortens the span",
 )

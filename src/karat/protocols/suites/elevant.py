@@ -480,4 +480,5 @@ SUITE = Suite(
     run=reproduce_elevant,
     accepts_kb=True,
     experiment_noun="pairs",
+    data_path="elevant/results",
 )

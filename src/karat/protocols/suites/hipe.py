@@ -198,4 +198,5 @@ SUITE = Suite(
     run=lambda path, kb: reproduce_hipe(path),
     experiment_noun="runs",
     expected_noun="official",
+    data_path="formats/hipe",
 )

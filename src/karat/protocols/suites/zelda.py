@@ -277,4 +277,5 @@ SUITE = Suite(
     "predictions, over covered mentions and over all. Data: a folder with the folders jsonl, conll and predictions.",
     run=lambda path, kb: reproduce_zelda(path),
     expected_noun="published",
+    data_path="zelda",
 )

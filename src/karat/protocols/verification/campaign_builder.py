@@ -174,7 +174,8 @@ def build_link_options(corpus: Corpus, runs: Sequence[Run], kb: KB | None) -> Re
     Without `kb`, the built-in knowledge base is used if it bridges ids of different schemes.
     """
     bridge = kb or bridge_ids(Request.from_options(), corpus, runs).kb
-    context = build_context([collect_table_evidence(source.table) for source in (corpus, *runs)])
+    tables = [corpus.table, *(run.table for run in runs)]
+    context = build_context(map(collect_table_evidence, tables))
     base = ReadOptions(
         kb=None if bridge is None else wrap_kb(bridge, Ids.NORMALISED), ids=Ids.NORMALISED, nil_ids=NilIds.NOT_IN_WIKI
     )

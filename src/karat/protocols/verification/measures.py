@@ -9,7 +9,6 @@ from typing import NamedTuple
 from karat.protocols.verification.campaign import Campaign
 from karat.protocols.verification.judgements import Judgement
 from karat.protocols.verification.outcomes import (
-    AutoJudgeAgreement,
     JudgeAgreement,
     JudgeQuality,
     JudgingTimes,
@@ -117,7 +116,7 @@ class Verification:
     """Share of accepted links without gold link, by variant."""
     agreement: JudgeAgreement
     """Agreement of the judges."""
-    machines: tuple[AutoJudgeAgreement, ...]
+    machines: tuple[JudgeAgreement, ...]
     """Agreement of each automatic judge with people."""
     judges: tuple[JudgeQuality, ...]
     """Quality of each judge."""

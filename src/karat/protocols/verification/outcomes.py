@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from karat.model.output.json_files import JsonRecord
 from karat.model.tables.columns import Longs
 from karat.protocols.verification.campaign import Campaign, JudgingTask
 from karat.protocols.verification.judgements import (
@@ -29,7 +30,7 @@ ControlResult: TypeAlias = Literal["passed", "failed", "partly failed", "not tes
 """Result of a judge's control tasks; an automatic judge partly fails if it fails in some of its batches."""
 
 
-class JudgeQuality(NamedTuple):
+class JudgeQuality(JsonRecord, frozen=True):
     """Performance of one judge."""
 
     judge: str
@@ -44,7 +45,7 @@ class JudgeQuality(NamedTuple):
     """Number of control links judged correctly."""
     control_result: ControlResult
     """Result of the control tasks."""
-    seconds: float | None
+    median_seconds: float | None
     """Median time per judgement."""
     batches: int = 1
     """Number of batches, each with its controls. A person has one batch, an automatic judge as many as it needs."""
@@ -265,7 +266,7 @@ def collect_judged_links(
     return links
 
 
-class PairAgreement(NamedTuple):
+class PairAgreement(JsonRecord, frozen=True):
     """Agreement of two judges."""
 
     judge_a: str
@@ -280,17 +281,20 @@ class PairAgreement(NamedTuple):
     """Cohen's kappa; None if undefined."""
 
 
-class JudgeAgreement(NamedTuple):
-    """Agreement of all judges on the same links, from any source."""
+class JudgeAgreement(JsonRecord, frozen=True):
+    """Agreement of all judges on the same links, from any source, or of an automatic judge with people."""
 
     items: int
-    """Number of links that two or more judges judged."""
+    """Number of links that two or more judges judged, or both the automatic judge and people."""
     observed: float | None
     """Share of links on which all judges agree; None if undefined."""
     kappa: float | None
-    """Fleiss' kappa over the first two judgements of each link, which may come from different judges."""
+    """Fleiss' kappa over the first two judgements of each link, which may come from different judges; Cohen's kappa for
+    an automatic judge."""
     alpha: float | None
-    """Krippendorff's alpha."""
+    """Krippendorff's alpha; None for an automatic judge."""
+    machine: str | None = None
+    """Name of the automatic judge that is compared with people, if any."""
     pairs: tuple[PairAgreement, ...] = ()
     """Agreement of each pair of judges with common links."""
 
@@ -313,7 +317,7 @@ def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Seq
     observed, kappa, alpha = map(
         _nan_to_none, (full_agreement(codes), fleiss_kappa(codes[:2]), krippendorff_alpha(codes))
     )
-    return JudgeAgreement(len(rows), observed, kappa, alpha, tuple(_pair_agreements(decisions_by_link)))
+    return JudgeAgreement(len(rows), observed, kappa, alpha, pairs=tuple(_pair_agreements(decisions_by_link)))
 
 
 def _pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:
@@ -350,22 +354,9 @@ def _first_decisions(
     return decisions
 
 
-class AutoJudgeAgreement(NamedTuple):
-    """Agreement of an automatic judge with people."""
-
-    machine: str
-    """Name of the automatic judge."""
-    items: int
-    """Number of links with an outcome from both."""
-    observed: float | None
-    """Share of links with the same outcome; None if undefined."""
-    kappa: float | None
-    """Cohen's kappa; None if undefined."""
-
-
 def agreement_with_people(
     machine: str, people: Sequence[JudgedLink], automatic: Sequence[JudgedLink]
-) -> AutoJudgeAgreement:
+) -> JudgeAgreement:
     """Measure the agreement of an automatic judge with people, on the links that both decided.
 
     `people` and `automatic` have the same links in the same order.
@@ -376,11 +367,10 @@ def agreement_with_people(
         if a.outcome is not None and b.outcome is not None
     ]
     if not pairs:
-        return AutoJudgeAgreement(machine, 0, None, None)
+        return JudgeAgreement(0, None, None, None, machine)
     codes: Longs = np.array(pairs, np.int64).T
-    return AutoJudgeAgreement(
-        machine, len(pairs), float((codes[0] == codes[1]).mean()), _nan_to_none(cohen_kappa(codes))
-    )
+    observed = float((codes[0] == codes[1]).mean())
+    return JudgeAgreement(len(pairs), observed, _nan_to_none(cohen_kappa(codes)), None, machine)
 
 
 class JudgingTimes(NamedTuple):

@@ -9,11 +9,14 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
+from karat.analysis.scoring import ScoredRuns
+from karat.evaluation.evaluation import create_evaluation
 from karat.kb.ids.normal_forms import IdContext, restore_fragment
 from karat.matching.read.read_options import ReadOptions, canonical_ids
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.errors import InputError, check_layout_version
+from karat.model.results.result import Result
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.protocols.verification.campaign import Campaign
 from karat.protocols.verification.judgements import Decision, Judgement, find_consensus
@@ -315,6 +318,16 @@ def _relink(labels: Sequence[Label], old_label: Label, change: OverlayChange) ->
         old_label, entity=change.becomes, same_as=(), name=None, types=(), nil_cluster=None
     )
     return [new_label if label is old_label else label for label in labels]
+
+
+def score_overlay(path: str, scored: ScoredRuns) -> tuple[list[Result], list[str]]:
+    """Score runs again on the gold standard patched by the overlay file `path`.
+
+    Returns the results in the order of the runs, and a note for each kind of change that could not be applied.
+    """
+    patch = apply_overlay(scored.corpus, read_overlay(path))
+    results = [create_evaluation(item.request, patch.corpus, item.run).result for item in scored.runs]
+    return results, [f"{path}: {count} {reason}" for reason, count in patch.excluded.items()]
 
 
 def encode_overlay(overlay: Overlay) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from karat.model.output.json_files import JsonRecord
 from karat.model.results.statistics import ratio
 from karat.model.tables.columns import Floats
 from karat.protocols.verification.judgements import OUTCOMES, Decision
@@ -374,22 +375,20 @@ def _overlap_kind(link: TextLink, overlapping: Sequence[TextLink]) -> OverlapKin
     return OverlapKind.OVERLAP if overlapping else OverlapKind.ALONE
 
 
-class MissingShare(NamedTuple):
+class MissingShare(JsonRecord, frozen=True):
     """Share of accepted links without any overlapping gold link."""
 
     missing: int
     """Number of accepted links that overlap no gold link."""
     union: int
-    """Number of accepted links."""
-
-    @property
-    def share(self) -> float | None:
-        """Share of accepted links that overlap no gold link; None without accepted links."""
-        return self.missing / self.union if self.union else None
+    """Number of distinct accepted links."""
+    share: float | None
+    """Share of accepted links that overlap no gold link; None without accepted links."""
 
 
 def missing_share(links: Sequence[JudgedLink], gold: str, variant: PosthocVariant) -> MissingShare:
     """Count the accepted links (the union of a variant) that overlap no gold link that was shown."""
     union = verification_union(links, variant)
     gold_links = [link.link for link in links if link.source == gold]
-    return MissingShare(count_overlap_kinds(union, gold_links)[OverlapKind.ALONE], len(union))
+    n_missing = count_overlap_kinds(union, gold_links)[OverlapKind.ALONE]
+    return MissingShare(n_missing, len(union), n_missing / len(union) if union else None)

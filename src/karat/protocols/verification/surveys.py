@@ -17,6 +17,7 @@ import numpy as np
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
+from karat.model.output.json_files import JsonRecord
 from karat.model.run import Run
 from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, ProposedLink, TaskLink
 from karat.protocols.verification.campaign_builder import (
@@ -118,7 +119,7 @@ def _shuffle_options(options: dict[str, ProposedLink], random: Random) -> tuple[
     return tuple(random.sample(sorted(options.values(), key=lambda option: option.entity), len(options)))
 
 
-class LinkRatio(NamedTuple):
+class LinkRatio(JsonRecord, frozen=True):
     """Votes for a proposed link."""
 
     entity: str
@@ -131,11 +132,15 @@ class LinkRatio(NamedTuple):
     """Share of the respondents; None without any."""
 
 
-class MentionRatio(NamedTuple):
+class MentionRatio(JsonRecord, frozen=True):
     """Answers about a mention."""
 
-    location: TextLink
-    """Location of the mention."""
+    document: str
+    """Id of the document."""
+    start: int
+    """Start of the mention in the document."""
+    end: int
+    """End of the mention in the document."""
     surface: str
     """Text of the mention."""
     respondents: int
@@ -233,7 +238,9 @@ def _count_mention_votes(task: JudgingTask, link: TaskLink, choices: Sequence[Ju
         for item in link.options
     ]
     return MentionRatio(
-        task.to_text_link(link),
+        task.document,
+        link.start,
+        link.end,
         task.surface(link),
         respondents,
         annotators,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError
+from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.protocols.zelda.split_predictions import GoldMention, Share, collect_gold_mentions
 from karat.protocols.zelda.texts.sections import LinkedSection, read_sections
 from karat.protocols.zelda.training_links import NEW_WORDS, SEEN, UNSEEN, TrainingLinks
@@ -26,11 +26,9 @@ MIN_SHARED: Final = 0.8
 _MIN_RUNS: Final = 4  # with fewer runs any two texts look alike
 
 
-class NearDuplicate(NamedTuple):
+class NearDuplicate(JsonRecord, frozen=True):
     """A test document that is nearly the same as a section of the training text."""
 
-    split: str
-    """Name of the split."""
     document: str
     """Id of the document."""
     section: str
@@ -39,15 +37,12 @@ class NearDuplicate(NamedTuple):
     """Fraction of the runs of the shorter text that both share."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leakage:
+class Leakage(JsonRecord, frozen=True):
     """Overlap of training text with one split."""
 
-    split: str
-    """Name of the split."""
     documents: int
     """Number of documents."""
-    n_short: int
+    short_documents: int
     """Number of documents with too few words to compare."""
     pairs: Share
     """Share of distinct pairs of mention and entity that training text links too."""
@@ -66,9 +61,8 @@ class Leakage:
         return self.mentions[UNSEEN]
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """Overlap of training text with all splits."""
+class Audit(JsonFile, frozen=True, tag="karat-zelda-audit/2"):
+    """Overlap of training text with all splits: the output of `karat zelda audit --json`."""
 
     sections: int
     """Number of sections in the training text."""
@@ -76,10 +70,10 @@ class Audit:
     """Number of links in the training text."""
     entities: int
     """Number of distinct entities in the training text."""
+    excluded: Mapping[str, int]
+    """Number of excluded links by reason."""
     splits: Mapping[str, Leakage]
     """Overlap by split."""
-    excluded: Mapping[str, int] = field(default_factory=dict)
-    """Number of excluded links by reason."""
 
 
 def audit_training_text(path: str, tests: Mapping[str, Corpus]) -> Audit:
@@ -103,7 +97,7 @@ def audit_training_text(path: str, tests: Mapping[str, Corpus]) -> Audit:
             remedy="Check that the file has links with known titles",
         )
     splits = {split: _measure_leakage(split, corpus, links, texts) for split, corpus in tests.items()}
-    return Audit(n_sections, sum(links.entities.values()), len(links.entities), splits, notes)
+    return Audit(n_sections, sum(links.entities.values()), len(links.entities), notes, splits)
 
 
 def _measure_leakage(split: str, corpus: Corpus, links: TrainingLinks, texts: _TestTexts) -> Leakage:
@@ -114,14 +108,13 @@ def _measure_leakage(split: str, corpus: Corpus, links: TrainingLinks, texts: _T
     surfaces = {mention.surface for mention in mentions}
     counts = Counter(map(links.classify, mentions))
     return Leakage(
-        split,
         len(corpus),
         texts.n_short_by_split[split],
         Share(sum(pair in links.pairs for pair in pairs), len(pairs)),
         Share(sum(title in links.entities for title in titles), len(titles)),
         Share(sum(surface in links.surfaces for surface in surfaces), len(surfaces)),
         {value: Share(counts[value], len(mentions)) for value in (SEEN, NEW_WORDS, UNSEEN)},
-        tuple(duplicate for duplicate in texts.iterate_near_duplicates() if duplicate.split == split),
+        tuple(texts.iterate_near_duplicates(split)),
     )
 
 
@@ -170,7 +163,8 @@ class _TestTexts:
             if size >= _MIN_RUNS and share >= MIN_SHARED and share > self._best.get(document, (0.0, ""))[0]:
                 self._best[document] = (share, f"{section.page} {section.name}".strip())
 
-    def iterate_near_duplicates(self) -> Iterator[NearDuplicate]:
-        """Yield each test document with a near-duplicate among the compared sections, with the most similar section."""
+    def iterate_near_duplicates(self, split: str) -> Iterator[NearDuplicate]:
+        """Yield each document of a split with a near-duplicate among the compared sections: the most similar one."""
         for document, (share, section) in sorted(self._best.items()):
-            yield NearDuplicate(*self._names[document], section, share)
+            if self._names[document][0] == split:
+                yield NearDuplicate(self._names[document][1], section, share)

@@ -15,7 +15,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
@@ -23,12 +23,14 @@ from typing import IO, Any, Final
 
 import msgspec
 import numpy as np
+from msgspec.structs import force_setattr
 
 from karat.formats.plugins.zelda_conll import write_corpus as write_conll
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.model.errors import InputError, UsageError
+from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.model.output.progress import Advance, track_progress
 from karat.model.tables.columns import Longs
 from karat.protocols.zelda.sampling import SEED, THRESHOLD, SectionSample, TestLinks, draw_sections
@@ -38,15 +40,13 @@ from karat.protocols.zelda.texts.preparation import Preparation
 from karat.protocols.zelda.texts.sections import LinkedSection, file_stamp, read_sections
 from karat.storage.files import printable_path
 
-LAYOUT: Final = "karat-zelda-sample/2"
 FORMATS: Final = ("jsonl", "conll")
 """Formats of the training text."""
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _SECTIONS_PER_WRITE: Final = 256  # sections written together
 
 
-@dataclass(frozen=True, slots=True)
-class TextStatistics:
+class TextStatistics(JsonRecord, frozen=True):
     """Size of a text, a row of Table 2. Tokens are words and punctuation marks; the paper counts spaCy's tokens."""
 
     documents: int
@@ -57,16 +57,15 @@ class TextStatistics:
     """Number of distinct entities."""
     mentions: int
     """Number of mentions."""
+    mean_length: float | None = None
+    """Mean number of tokens per document, which the constructor computes; None without documents."""
 
-    @property
-    def mean_length(self) -> float | None:
-        """Mean number of tokens per document; None without documents."""
-        return self.tokens / self.documents if self.documents else None
+    def __post_init__(self) -> None:
+        force_setattr(self, "mean_length", self.tokens / self.documents if self.documents else None)
 
 
-@dataclass(frozen=True, slots=True)
-class SampledBenchmark:
-    """Statistics of a sampled benchmark."""
+class SampledBenchmark(JsonFile, frozen=True, tag="karat-zelda-sample/2"):
+    """Statistics of a sampled benchmark: the output of `karat zelda sample --json`."""
 
     folder: str
     """Folder of the benchmark."""
@@ -92,12 +91,12 @@ class SampledBenchmark:
     """Number of entities in the vocabulary."""
     described_entities: int | None
     """Number of entities with a description; None if not requested."""
+    excluded: Mapping[str, int]
+    """Number of excluded sections and links by reason."""
     train: TextStatistics
     """Statistics of the training text."""
     tests: Mapping[str, TextStatistics]
     """Statistics of the test sets."""
-    excluded: Mapping[str, int] = field(default_factory=dict)
-    """Number of excluded sections and links by reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,7 +378,10 @@ class _TrainingWriter:
 
 
 def _to_record(section: LinkedSection) -> dict[str, Any]:
-    """Convert a section to a record with the field names of ZELDA-train."""
+    """Convert a section to a JSON record of ZELDA-train.
+
+    Its fields are the page, the section name, the text, and the offsets, page ids and titles of the links.
+    """
     return {
         "page_id": _to_number(section.page),
         "section_name": section.name,
@@ -391,7 +393,7 @@ def _to_record(section: LinkedSection) -> dict[str, Any]:
 
 
 def _to_number(page: str | None) -> int | str | None:
-    """Return a numeric page id as an integer, and others unchanged."""
+    """Return a page id of ASCII digits as an integer; other ids and None are returned unchanged."""
     return int(page) if page is not None and page.isascii() and page.isdigit() else page
 
 

@@ -9,11 +9,22 @@ from typing import Final
 
 import numpy as np
 
+from karat.data.load import load, load_run
 from karat.protocols.zelda.candidates.candidate_lists import CandidateLists
+from karat.protocols.zelda.candidates.published_lists import open_candidate_lists
 from karat.protocols.zelda.candidates.recall import ListRecall, measure_recall
-from karat.protocols.zelda.file_comparison import FileComparison
-from karat.protocols.zelda.split_predictions import GoldMention, Share, SplitPredictions, group_shares, unweighted_mean
+from karat.protocols.zelda.file_comparison import FileComparison, compare_files
+from karat.protocols.zelda.split_predictions import (
+    GoldMention,
+    Share,
+    SplitPredictions,
+    group_shares,
+    match_predictions,
+    unweighted_mean,
+)
+from karat.protocols.zelda.splits import find_split_files, load_splits, pair_files
 from karat.protocols.zelda.training_links import BANDS, NEW_WORDS, SEEN, UNSEEN, TrainingLinks, find_band
+from karat.storage.files import Source
 
 LENGTHS: Final = {"no list": 0, "1": 1, "2-5": 5, "6-20": 20, "21 and more": None}
 """Bands of candidate list length, with the largest length of each."""
@@ -80,8 +91,8 @@ class BenchmarkScores:
         for index, mention in enumerate(split_predictions.mentions):
             in_conll[index] = remaining[mention] > 0
             remaining[mention] -= 1
-        hits, total = split_predictions.accuracy(in_conll)
-        return Share(hits, total + len(comparison.conll_only))
+        share = split_predictions.accuracy(in_conll)
+        return Share(share.hits, share.total + len(comparison.conll_only))
 
 
 def compute_scores(
@@ -124,6 +135,41 @@ def compute_scores(
     return BenchmarkScores(system, predictions, pooled, shares_by_split, file_comparisons or {})
 
 
+def score_benchmark(
+    gold: str,
+    predictions: str,
+    *,
+    train: str | None = None,
+    candidate_lists: str | None = None,
+    lookup: str = "zelda",
+    conll: str | None = None,
+) -> BenchmarkScores:
+    """Score the files of predictions on the test sets in `gold`; both are files, or folders with files by test set.
+
+    `train` is the training text, and `conll` has the same test sets as CoNLL, whose missing mentions are listed. For
+    `candidate_lists` and `lookup` see `compute_scores`.
+    """
+    pairs = pair_files(gold, predictions)
+    splits = load_splits([path for path, _ in pairs.values()])
+    split_predictions = {
+        split: match_predictions(corpus, load_run(run, corpus=corpus), split)
+        for (split, (_, run)), corpus in zip(pairs.items(), splits.values(), strict=True)
+    }
+    conll_files = find_split_files([conll], "conll") if conll else {}
+    return compute_scores(
+        Source(predictions).stem,
+        split_predictions,
+        training_links=TrainingLinks.from_file(train) if train else None,
+        candidate_lists=open_candidate_lists(candidate_lists) if candidate_lists else None,
+        lookup=lookup,
+        file_comparisons={
+            split: compare_files(splits[split], load(path, format="zelda-conll"), split)
+            for split, path in conll_files.items()
+            if split in splits
+        },
+    )
+
+
 def _classify_mentions(
     predictions: Mapping[str, SplitPredictions], classify: Callable[[GoldMention], str]
 ) -> dict[str, list[str]]:
@@ -146,6 +192,6 @@ def _sum_shares(groups: Iterable[Mapping[str, Share]]) -> dict[str, Share]:
     totals: dict[str, Share] = {}
     for shares in groups:
         for value, share in shares.items():
-            hits, total = totals.get(value, Share(0, 0))
-            totals[value] = Share(hits + share.hits, total + share.total)
+            sum_so_far = totals.get(value, Share(0, 0))
+            totals[value] = Share(sum_so_far.hits + share.hits, sum_so_far.total + share.total)
     return totals

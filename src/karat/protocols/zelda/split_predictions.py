@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec.structs import force_setattr
 
 from karat.evaluation.evaluation import evaluate
 from karat.model.corpus import Corpus
@@ -19,18 +21,18 @@ PROFILE = "zelda"
 _H = TypeVar("_H", bound=Hashable)
 
 
-class Share(NamedTuple):
+class Share(msgspec.Struct, frozen=True):
     """A count out of a total, such as correct mentions out of all."""
 
     hits: int
     """Number of hits."""
     total: int
     """Number of cases."""
+    value: float | None = None
+    """`hits` / `total`, which the constructor computes; None for an empty total."""
 
-    @property
-    def value(self) -> float | None:
-        """`hits` / `total`; None for an empty total."""
-        return self.hits / self.total if self.total else None
+    def __post_init__(self) -> None:
+        force_setattr(self, "value", self.hits / self.total if self.total else None)
 
     @classmethod
     def from_masks(cls, hits: Bools, cases: Bools) -> Share:
@@ -80,6 +82,14 @@ def collect_gold_mentions(corpus: Corpus) -> list[GoldMention | None]:
         for document in corpus
         for label in document.labels
     ]
+
+
+def collect_linked_mentions(splits: Mapping[str, Corpus]) -> dict[str, list[GoldMention]]:
+    """Return the gold mentions of each split that are linked to an entity, without NIL and unlinked mentions."""
+    return {
+        split: [mention for mention in collect_gold_mentions(corpus) if mention is not None]
+        for split, corpus in splits.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

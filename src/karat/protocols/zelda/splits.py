@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
+from karat.data.load import load
+from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
 from karat.storage.files import Source
 
@@ -60,6 +62,11 @@ def find_split_files(paths: Iterable[str], suffix: str | None = None) -> dict[st
                 raise UsageError(f"{files[split]} and {file} are both {split}. Pass one of them.")
             files[split] = file
     return sort_splits(files)
+
+
+def load_splits(paths: Iterable[str]) -> dict[str, Corpus]:
+    """Load the test sets of a ZELDA-style benchmark from files and folders; return them by split name."""
+    return {split: load(path) for split, path in find_split_files(paths).items()}
 
 
 def _has_suffix(name: str, suffix: str | None) -> bool:

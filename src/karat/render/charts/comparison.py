@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle, islice
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Final
@@ -19,6 +18,7 @@ from karat.render.charts.drawing import (
     PALE,
     Row,
     Spec,
+    SystemOrigin,
     describe_measure,
     describe_settings,
     describe_view,
@@ -29,6 +29,7 @@ from karat.render.charts.drawing import (
 from karat.render.charts.drawing import ChartLine as DrawnLine
 from karat.render.charts.label_layout import HEIGHT, WIDTH, ChartLabel, ChartPosition, Frame, PlacedLabel, place_labels
 from karat.render.charts.requirements import check_extra
+from karat.render.tables import UNDEFINED
 
 if TYPE_CHECKING:
     import altair as alt
@@ -43,24 +44,15 @@ _SHADES: Final = ("#f2f7fb", "#0072B2")
 """Colours of the least and the most similar pair."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """A system of a comparison as the origin of a chart."""
-
-    signature: Signature
-    corpus: str
-    run: str
-    view: str
-
-
-def _list_origins(comparison: Comparison) -> list[_Origin]:
+def _list_origins(comparison: Comparison) -> list[SystemOrigin]:
     """Return the origin of each system's numbers, for the signatures in the chart."""
     corpus = _describe_datasets(comparison.averaged_datasets or [dataset.name for dataset in comparison.datasets])
     view = comparison.measure.partition(":")[0]
-    return [_Origin(comparison.signature, corpus, system, view) for system in comparison.systems]
+    return [SystemOrigin(comparison.signature, corpus, system, view) for system in comparison.systems]
 
 
 def _describe_datasets(names: Sequence[str]) -> str:
+    """Return the name of a single dataset, or the number of several."""
     return names[0] if len(names) == 1 else f"{len(names)} datasets"
 
 
@@ -69,7 +61,7 @@ def _describe_settings(comparison: Comparison) -> str:
     parts = dict(comparison.signature.parts)
     data = parts["data"] if len(comparison.datasets) == 1 else f"of {len(comparison.datasets)} datasets"
     signature = Signature(tuple((name, data if name == "data" else value) for name, value in parts.items()))
-    return describe_settings(_Origin(signature, "", "", ""))
+    return describe_settings(SystemOrigin(signature, "", "", ""))
 
 
 def plot(comparison: Comparison, kind: str | None) -> Spec:
@@ -259,7 +251,7 @@ def heatmap_chart(comparison: Comparison, relation: str | None = None) -> Spec:
             "one": row_system,
             "two": column_system,
             "value": value,
-            "text": "–" if value is None else f"{100 * value:.1f}",
+            "text": UNDEFINED if value is None else f"{100 * value:.1f}",
         }
         for row_system in systems
         for column_system in systems
@@ -352,6 +344,7 @@ def runtime_chart(comparison: Comparison) -> Spec:
 
 
 def _format_runtime_title(comparison: Comparison) -> str:
+    """Return the title of the chart of scores over runtime."""
     return f"{_describe_datasets(comparison.averaged_datasets)}: {describe_measure(comparison.measure)}, over runtime"
 
 

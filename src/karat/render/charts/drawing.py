@@ -73,6 +73,19 @@ class Origin(Protocol):
         """View of the numbers, such as `strong[in-kb]`."""
 
 
+class SystemOrigin(NamedTuple):
+    """A system on one or several datasets as the origin of a chart's numbers."""
+
+    signature: Signature
+    """Signature of the numbers."""
+    corpus: str
+    """Name of the corpus, or number of datasets."""
+    run: str
+    """Name of the system."""
+    view: str = ""
+    """View of the numbers; empty for runtimes."""
+
+
 _T = TypeVar("_T", bound=Origin)
 
 

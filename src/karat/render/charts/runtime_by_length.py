@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import cycle, islice
 
 from karat.model.errors import UsageError
 from karat.model.output.text_layout import format_count
-from karat.model.signature import Signature
-from karat.render.charts.drawing import COLOURS, Spec, finish_chart
+from karat.render.charts.drawing import COLOURS, Spec, SystemOrigin, finish_chart
 from karat.render.charts.label_layout import HEIGHT, WIDTH
 from karat.render.charts.requirements import check_extra
 from karat.systems.running.experiment import ExperimentResult
-
-
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """A system on a dataset as the origin of a chart."""
-
-    signature: Signature
-    corpus: str
-    run: str
-    view: str = ""
 
 
 def lengths_chart(results: Sequence[ExperimentResult]) -> Spec:
@@ -58,7 +46,7 @@ def lengths_chart(results: Sequence[ExperimentResult]) -> Spec:
     )
     description = [f"{format_count(len(rows), 'response', 'responses')} with predictions; times: {clocks}."]
     origins = [
-        _Origin(result.result.signature, result.corpus.name, f"{result.system_run.system} on {result.corpus.name}")
+        SystemOrigin(result.result.signature, result.corpus.name, f"{result.system_run.system} on {result.corpus.name}")
         for result in results
     ]
     return finish_chart(chart, origins, f"{corpora}: runtime over the length of texts", description, WIDTH)

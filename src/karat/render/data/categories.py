@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from karat.model.finegrained_scheme import DIMENSIONS, get_title
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
@@ -31,10 +31,9 @@ class ConfusionRecord(JsonRecord, frozen=True, rename={"accuracy_of_decided": "a
     confusion: Mapping[str, Mapping[str, int]]
 
 
-class CategoriesFile(JsonRecord, frozen=True):
+class CategoriesFile(JsonFile, frozen=True, tag="karat-categories/2"):
     """The output of `karat data categorise --json`; `dimensions` counts the labels by category."""
 
-    layout: Literal["karat-categories/2"]
     corpus: str
     labels: int
     tagger: str
@@ -48,7 +47,6 @@ def to_json(categorised: CategorisedCorpus, confusions: Mapping[str, Confusion])
     """Encode the number of labels by category, and the comparisons with manual categories, as one line of JSON."""
     return encode_line(
         CategoriesFile(
-            layout="karat-categories/2",
             corpus=categorised.corpus.name,
             labels=len(categorised.corpus.labels),
             tagger=categorised.tagger,

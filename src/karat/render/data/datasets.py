@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from karat.data.catalogue import FetchMethod
+from karat.data.dataset_files import FetchMethod
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, format_table, wrap_text
 from karat.model.spec.dataset import Counts, Remark, Repair, StepCounts
-from karat.render.files import JsonRecord, encode_indented
+from karat.render.tables import UNDEFINED
 
 if TYPE_CHECKING:
-    from karat.data.catalogue import ChosenSplit, FetchResult
+    from karat.data.catalogue import ChosenSplit
+    from karat.data.dataset_files import FetchResult
     from karat.model.spec.dataset import Dataset
 
 _COLUMNS: Final = ("name", "documents", "labels", "files", "title", "language", "domain", "checksum")
@@ -51,10 +53,9 @@ class DatasetEntry(JsonRecord, frozen=True):
         return "local" if self.is_local else "to fetch" if self.is_downloadable else "bring your own"
 
 
-class DatasetsFile(JsonRecord, frozen=True):
+class DatasetsFile(JsonFile, frozen=True, tag="karat-datasets/2"):
     """The output of `karat data list --json`."""
 
-    layout: Literal["karat-datasets/2"]
     datasets: tuple[DatasetEntry, ...]
 
 
@@ -74,8 +75,10 @@ class VersionRecord(JsonRecord, frozen=True):
     """Values of a version that differ from its dataset."""
 
     description: str
+    tasks: tuple[str, ...]
     kb: str
     licence: str
+    citation: str
     obtain: str
     supersedes: tuple[str, ...]
 
@@ -100,10 +103,9 @@ class SplitRecord(JsonRecord, frozen=True):
     unverified_reason: str
 
 
-class DatasetFile(JsonRecord, frozen=True):
+class DatasetFile(JsonFile, frozen=True, tag="karat-dataset/3"):
     """The output of `karat data show --json`: a dataset and its splits by full name."""
 
-    layout: Literal["karat-dataset/2"]
     name: str
     title: str
     description: str
@@ -134,10 +136,9 @@ class FetchRecord(JsonRecord, frozen=True):
     replaced: str | None = None
 
 
-class FetchFile(JsonRecord, frozen=True):
+class FetchFile(JsonFile, frozen=True, tag="karat-fetch/2"):
     """The output of `karat data fetch --json`: files by the full name of their split."""
 
-    layout: Literal["karat-fetch/2"]
     splits: Mapping[str, tuple[FetchRecord, ...]]
 
 
@@ -161,7 +162,7 @@ def build_entry(chosen: ChosenSplit, *, is_local: bool) -> DatasetEntry:
 
 def encode_list(rows: Sequence[DatasetEntry]) -> bytes:
     """Encode the list of datasets as indented JSON."""
-    return encode_indented(DatasetsFile("karat-datasets/2", tuple(rows)))
+    return encode_indented(DatasetsFile(tuple(rows)))
 
 
 def render_list(rows: Sequence[DatasetEntry], *, width: int | None = None) -> str:
@@ -176,7 +177,7 @@ def _format_cell(row: DatasetEntry, column: str) -> str:
     value: str | int | None = getattr(row, column)
     if column == "labels" and row.tags is not None:
         return f"{row.tags:,} tags"
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else value
+    return UNDEFINED if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
 def encode_dataset(name: str, dataset: Dataset, splits: Sequence[ChosenSplit]) -> bytes:
@@ -189,7 +190,7 @@ def encode_dataset(name: str, dataset: Dataset, splits: Sequence[ChosenSplit]) -
         }
         for chosen in splits
     }
-    content = {"layout": "karat-dataset/2", "name": name, **metadata, "splits": split_records}
+    content = {"name": name, **metadata, "splits": split_records}
     return encode_indented(msgspec.convert(content, DatasetFile))
 
 
@@ -207,7 +208,7 @@ def encode_fetch_results(results: Mapping[str, Sequence[FetchResult]]) -> bytes:
         )
         for name, items in results.items()
     }
-    return encode_indented(FetchFile("karat-fetch/2", records))
+    return encode_indented(FetchFile(records))
 
 
 def render_fetch_results(chosen: ChosenSplit, results: Sequence[FetchResult]) -> str:
@@ -289,8 +290,10 @@ def _build_version_lines(chosen: ChosenSplit, width: int | None) -> Iterator[str
     yield f"\n{chosen.name.name}@{chosen.name.version}"
     yield from _wrap(version.description, "  ", width)
     for label, value in (
+        ("tasks", ", ".join(version.tasks)),
         ("ids", version.kb),
         ("licence", version.licence),
+        ("cite", version.citation),
         ("obtain", version.obtain),
         ("supersedes", ", ".join(version.supersedes)),
     ):

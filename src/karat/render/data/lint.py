@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.span import Span
 from karat.model.spec.rule import Severity
-from karat.render.files import JsonRecord, encode_line
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
@@ -38,13 +38,12 @@ class FindingRecord(JsonRecord, frozen=True):
     fixable: bool
 
 
-class LintFile(JsonRecord, frozen=True):
+class LintFile(JsonFile, frozen=True, tag="karat-lint/2"):
     """The output of `karat data lint --json`.
 
     `corpus`: name of the corpus or run. `input_error`: why the file could not be loaded, else null.
     """
 
-    layout: Literal["karat-lint/2"]
     corpus: str
     kind: Literal["gold", "predictions"]
     documents: int
@@ -63,7 +62,6 @@ def to_json(data: LintInput, report: LintReport, remaining: LintReport) -> bytes
     }
     return encode_line(
         LintFile(
-            layout="karat-lint/2",
             corpus=data.name,
             kind="predictions" if data.has_predictions else "gold",
             documents=len(data.documents),
@@ -77,17 +75,7 @@ def to_json(data: LintInput, report: LintReport, remaining: LintReport) -> bytes
 
 def _build_finding_record(rule_finding: RuleFinding) -> FindingRecord:
     """Return the JSON record of a finding."""
-    finding = rule_finding.finding
-    return FindingRecord(
-        rule_finding.rule,
-        rule_finding.severity,
-        finding.document,
-        finding.span,
-        finding.surface,
-        finding.description,
-        finding.proposal,
-        finding.fixable,
-    )
+    return build_record(FindingRecord, rule_finding.finding, rule=rule_finding.rule, severity=rule_finding.severity)
 
 
 def render_page(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from karat.data.describe import TraitCount
+from karat.model.output.json_files import JsonFile, encode_line
 from karat.model.output.text_layout import wrap_text
-from karat.render.files import JsonRecord, encode_line
-from karat.render.tables import LAYOUTS, SubHeading, draw_text
+from karat.render.tables import LAYOUTS, UNDEFINED, SubHeading, draw_text
 
 if TYPE_CHECKING:
-    from karat.data.describe import Description, TraitCount
+    from karat.data.describe import Description
 
 _MAX_LISTED = 16
-_NONE = "–"
 _PAPER_COLUMNS = {"documents": "docs", "words": "words", "required": "mentions", "entities": "entities"}
 """Columns of the dataset table of papers, before the columns in percent; these are percentages of `required`."""
 _OPTIONAL = "optional"
@@ -30,26 +30,13 @@ def _to_key(name: str) -> str:
     return name.replace("_", " ")
 
 
-class TraitShare(JsonRecord, frozen=True):
-    """The mentions or labels with a trait: number, percentage of `total`, and the number of undecided ones.
-
-    With undecided ones, `percent` is the smallest possible percentage.
-    """
-
-    number: int | None
-    percent: float | None
-    undecided: int
-    total: int
-
-
-class StatsFile(JsonRecord, frozen=True, rename=_to_key):
+class StatsFile(JsonFile, frozen=True, tag="karat-stats/3", rename=_to_key):
     """The output of `karat data stats --json` for a corpus; `undefined` has the reasons for null values.
 
     `columns`: required mentions, each counted once. `traits`, `mention types`: all labels. `words per label`: all
     labels by their number of words. `type names`: names of `types`, where known.
     """
 
-    layout: Literal["karat-stats/3"]
     corpus: str
     digest: str
     documents: int
@@ -82,8 +69,8 @@ class StatsFile(JsonRecord, frozen=True, rename=_to_key):
     datetime: int
     descriptive: int
     required: int
-    columns: Mapping[str, TraitShare]
-    traits: Mapping[str, TraitShare]
+    columns: Mapping[str, TraitCount]
+    traits: Mapping[str, TraitCount]
     mention_types: Mapping[str, int]
     words_per_label: Mapping[str, int]
     types: Mapping[str, int]
@@ -101,12 +88,11 @@ def to_json(descriptions: Sequence[Description]) -> bytes:
 def _build_file(description: Description) -> StatsFile:
     """Return the JSON record of a corpus's statistics."""
     content = {
-        "layout": "karat-stats/3",
         "corpus": description.corpus,
         "digest": description.digest,
         **description.numbers,
-        "columns": {name: share._asdict() for name, share in description.columns.items()},
-        "traits": {name: share._asdict() for name, share in description.traits.items()},
+        "columns": description.columns,
+        "traits": description.traits,
         "mention types": description.mention_types,
         "words per label": description.words,
         "types": description.types,
@@ -135,7 +121,7 @@ def _build_rows(descriptions: Sequence[Description]) -> list[list[str]]:
 def _format_share(share: TraitCount) -> str:
     """Format a number of mentions with its percentage; `–` if unknown."""
     if share.number is None:
-        return _NONE
+        return UNDEFINED
     return f"{share.number:,}" if share.percent is None else f"{share.number:,} ({share.percent:.1f} %)"
 
 
@@ -143,7 +129,7 @@ def _format_value(value: float | str | None) -> str:
     """Format a statistic; `–` for None."""
     if isinstance(value, float):
         return f"{value:.2f}"
-    return _NONE if value is None else f"{value:,}" if isinstance(value, int) else value
+    return UNDEFINED if value is None else f"{value:,}" if isinstance(value, int) else value
 
 
 def render_page(descriptions: Sequence[Description], *, width: int | None = None) -> str:
@@ -208,7 +194,7 @@ def render_paper_table(descriptions: Sequence[Description], layout: str) -> str:
     """
     shares = {name: [description.columns[name] for description in descriptions] for name in descriptions[0].columns}
     texts = {name: [_format_percent(share) for share in column] for name, column in shares.items()}
-    columns = {name: cells for name, cells in texts.items() if not set(cells) <= {_NONE, "0.0"}}
+    columns = {name: cells for name, cells in texts.items() if not set(cells) <= {UNDEFINED, "0.0"}}
     empty_columns = [name for name, cells in texts.items() if set(cells) == {"0.0"}]
     numbers = dict(_PAPER_COLUMNS)
     if any(description.numbers[_OPTIONAL] for description in descriptions):
@@ -255,4 +241,4 @@ def _format_undecided(descriptions: Sequence[Description], names: Collection[str
 
 def _format_percent(share: TraitCount) -> str:
     """Format a percentage, with ≥ if mentions are undecided; `–` if unknown."""
-    return _NONE if share.percent is None else f"{'≥ ' * bool(share.undecided)}{share.percent:.1f}"
+    return UNDEFINED if share.percent is None else f"{'≥ ' * bool(share.undecided)}{share.percent:.1f}"

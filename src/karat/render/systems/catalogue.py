@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_table, wrap_text
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.external_access import training_metadata
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import System
-from karat.render.files import JsonRecord, encode_indented
+from karat.render.tables import UNDEFINED
 
 _GOLD_MENTIONS: Final = {"never": "no", "optional": "yes", "required": "only"}
 _LOCATIONS: Final = {"karat": "included in Karat", "outside": "external"}
@@ -50,10 +51,9 @@ class SystemEntry(JsonRecord, frozen=True):
     training: Mapping[str, str]
 
 
-class SystemsFile(JsonRecord, frozen=True):
+class SystemsFile(JsonFile, frozen=True, tag="karat-systems/2"):
     """The output of `karat systems --json`."""
 
-    layout: Literal["karat-systems/2"]
     systems: tuple[SystemEntry, ...]
 
 
@@ -76,28 +76,20 @@ def describe_system(name: str) -> SystemEntry:
         for field in fields(system.options)
         if field.name != "argument"
     )
-    return SystemEntry(
-        name,
-        system.title,
-        system.description,
-        system.hardest_task,
-        system.gold_mentions,
-        system.id_space,
-        system.requirements,
-        tuple(system.stages),
-        system.extra,
-        system.needs_gold,
-        system.untested_reason,
-        system.argument,
-        options,
-        "nowhere" if system.untested_reason else "karat" if system.external_access is None else "outside",
-        training_metadata(system.training.to_metadata()),
+    return build_record(
+        SystemEntry,
+        system,
+        name=name,
+        stages=tuple(system.stages),
+        options=options,
+        where="nowhere" if system.untested_reason else "karat" if system.external_access is None else "outside",
+        training=training_metadata(system.training.to_metadata()),
     )
 
 
 def encode_list(rows: Sequence[SystemEntry]) -> bytes:
     """Encode the catalogue of systems as indented JSON."""
-    return encode_indented(SystemsFile("karat-systems/2", tuple(rows)))
+    return encode_indented(SystemsFile(tuple(rows)))
 
 
 def render_list(rows: Sequence[SystemEntry], *, width: int | None = None) -> str:
@@ -159,7 +151,7 @@ def render_system(row: SystemEntry, *, width: int | None = None) -> str:
     facts = [
         ["solves", f"{row.hardest_task}, {TASKS[row.hardest_task].title.lower()}"],
         ["takes spans", _GOLD_MENTIONS[row.gold_mentions]],
-        ["ids", row.id_space or ("–" if row.untested_reason else "of the snapshot")],
+        ["ids", row.id_space or (UNDEFINED if row.untested_reason else "of the snapshot")],
         ["needs", _format_needs(row)],
         ["stages", ", ".join(row.stages) or "–"],
         *([f"training: {name}", description] for name, description in row.training.items()),
@@ -183,6 +175,7 @@ def render_system(row: SystemEntry, *, width: int | None = None) -> str:
 
 
 def _format_option(option: OptionEntry) -> str:
+    """Return the description of an option, with its allowed values if it has a fixed set."""
     return f"{option.description} One of {', '.join(option.values)}." if option.values else option.description
 
 

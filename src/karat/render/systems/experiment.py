@@ -10,7 +10,7 @@ from itertools import combinations
 
 from karat.analysis.comparison.similarity import Similarity, similarity
 from karat.model.profile_signatures import shorten_signature
-from karat.render.tables import draw_text
+from karat.render.tables import UNDEFINED, draw_text, format_percent
 from karat.systems.running.experiment import Experiment, ExperimentResult
 
 
@@ -55,13 +55,14 @@ def _render_scores(view: str, results: Sequence[ExperimentResult], width: int | 
         scores = [
             result[f"{view}:micro.{name}"] if _has_measure(outcome, view, name) else None for name in ("f1", "p", "r")
         ]
-        cut = "–" if threshold is None else f"{threshold:.3f}"
-        cells = ["–" if score is None else f"{100 * score:.1f}" for score in scores]
+        cut = UNDEFINED if threshold is None else f"{threshold:.3f}"
+        cells = [UNDEFINED if score is None else f"{100 * score:.1f}" for score in scores]
         rows.append([_format_dataset(outcome) if is_first else "", outcome.system_run.system, cut, *cells])
     return f"{view}, in percent\n{draw_text(rows, (0, 1), width)}"
 
 
 def _has_measure(outcome: ExperimentResult, view: str, name: str) -> bool:
+    """Return whether the result has the micro measure `name` (such as `f1`) of a view."""
     return f"{view}:micro.{name}" in outcome.result.measures
 
 
@@ -85,8 +86,8 @@ def _render_similarities(experiment: Experiment, results: Sequence[ExperimentRes
         similarities = similarity(
             outcomes[0].corpus,
             [outcome.system_run.run for outcome in outcomes],
-            match=",".join(experiment.similarity),
             profile=experiment.profile,
+            settings={"match": ",".join(experiment.similarity)},
             best_threshold=experiment.threshold if (experiment.threshold or "").startswith("oracle") else None,
         )
         blocks += [
@@ -113,15 +114,11 @@ def _render_matrix(similarities: Similarity, relation: str, corpus: str, width: 
     rows = [["", *names]]
     for system_a in names:
         cells = [
-            "100.0" if system_a == system_b else _format_percent(shares.get(frozenset((system_a, system_b))))
+            "100.0" if system_a == system_b else format_percent(shares.get(frozenset((system_a, system_b))))
             for system_b in names
         ]
         rows.append([system_a, *cells])
     return f"similarity by {relation} on {corpus}, macro, in percent\n{draw_text(rows, (0,), width)}"
-
-
-def _format_percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def _render_times(experiment: Experiment, results: Sequence[ExperimentResult], width: int | None) -> str:
@@ -135,7 +132,7 @@ def _render_times(experiment: Experiment, results: Sequence[ExperimentResult], w
     rows = [["ms per document", *corpora]]
     for system in systems:
         times = [times_by_key.get((system, corpus)) for corpus in corpora]
-        rows.append([system, *("–" if time is None else f"{1000 * time.mean:,.4g}" for time in times)])
+        rows.append([system, *(UNDEFINED if time is None else f"{1000 * time.mean:,.4g}" for time in times)])
     return str(draw_text(rows, (0,), width))
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, stdev
-from typing import Literal
 
 from karat.model.errors import shorten
+from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import Result
-from karat.render.files import JsonRecord, encode_indented
-from karat.render.tables import draw_text
+from karat.render.tables import UNDEFINED, draw_text
 from karat.systems.running.run import SystemRun
 
 _MAX_ERRORS = 5  # errors listed per system
@@ -38,17 +37,16 @@ class RunRecord(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
     measures: dict[str, float | None]
 
 
-class RunsFile(JsonRecord, frozen=True):
+class RunsFile(JsonFile, frozen=True, tag="karat-runs/2"):
     """The output of `karat run --json`."""
 
-    layout: Literal["karat-runs/2"]
     runs: list[RunRecord]
 
 
 def to_json(system_runs: Sequence[SystemRun], results: Sequence[Result], files: Sequence[str]) -> bytes:
     """Encode runs with their results and prediction files, in the same order, as indented JSON."""
     rows = zip(system_runs, results, files, strict=True)
-    return encode_indented(RunsFile("karat-runs/2", [_build_record(*row) for row in rows]))
+    return encode_indented(RunsFile([_build_record(*row) for row in rows]))
 
 
 def _build_record(system_run: SystemRun, result: Result, file: str) -> RunRecord:
@@ -89,8 +87,8 @@ def render_page(system_runs: Sequence[SystemRun], width: int | None = None) -> s
             else [format_duration(times.median), format_duration(times.p95), format_duration(times.total)]
         )
         resources = [
-            "–" if system_run.cpu_seconds is None else format_duration(system_run.cpu_seconds),
-            "–" if not system_run.peak_memory else f"{system_run.peak_memory / 1e6:,.0f} MB",
+            UNDEFINED if system_run.cpu_seconds is None else format_duration(system_run.cpu_seconds),
+            UNDEFINED if not system_run.peak_memory else f"{system_run.peak_memory / 1e6:,.0f} MB",
         ]
         rows.append(
             [
@@ -102,8 +100,8 @@ def render_page(system_runs: Sequence[SystemRun], width: int | None = None) -> s
                     *cells,
                     *resources,
                 ],
-                "–" if system_run.tokens is None else f"{system_run.tokens:,}",
-                "–" if system_run.cost is None else f"{system_run.cost:,.4f}",
+                UNDEFINED if system_run.tokens is None else f"{system_run.tokens:,}",
+                UNDEFINED if system_run.cost is None else f"{system_run.cost:,.4f}",
             ]
         )
     columns = [column for column in range(len(_COLUMNS)) if column < 7 or any(row[column] != "–" for row in rows[1:])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from karat.model.output.text_layout import format_table, wrap_text
+from karat.render.tables import UNDEFINED
 from karat.systems.training.curve import Epoch, TrainingResult
 
 _COLUMNS = ("epoch", "loss", "accuracy on dev", "seconds", "mentions/s", "learning rate")
@@ -45,7 +46,7 @@ def _build_row(epoch: Epoch) -> tuple[str, ...]:
     return (
         str(epoch.number),
         f"{epoch.loss:.4f}",
-        "–" if epoch.accuracy is None else f"{100 * epoch.accuracy:.2f}",
+        UNDEFINED if epoch.accuracy is None else f"{100 * epoch.accuracy:.2f}",
         f"{epoch.seconds:.1f}",
         f"{epoch.n_mentions / epoch.seconds:,.0f}",
         f"{epoch.learning_rate:.1e}",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.render.files import JsonRecord, encode_line
-from karat.render.tables import draw_text
+from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality
+from karat.protocols.verification.posthoc import MissingShare
+from karat.render.tables import UNDEFINED, draw_text
 
 if TYPE_CHECKING:
     from karat.protocols.verification.measures import SourceMeasures, SourceScores, Verification
-    from karat.protocols.verification.outcomes import JudgeQuality
     from karat.stats.samples.bootstrap import Interval
 
 
@@ -57,64 +58,13 @@ class SourceRecord(JsonRecord, frozen=True):
     tied: int = 0
 
 
-class MissingLinksRecord(JsonRecord, frozen=True):
-    """Accepted links without any gold label, out of all distinct accepted links (`union`)."""
-
-    missing: int
-    union: int
-    share: float | None
-
-
-class JudgePairRecord(JsonRecord, frozen=True):
-    """The agreement of two judges on links that both judged: observed agreement and Cohen's kappa."""
-
-    judge_a: str
-    judge_b: str
-    items: int
-    observed: float
-    kappa: float | None
-
-
-class JudgeAgreementRecord(JsonRecord, frozen=True):
-    """The agreement of judges on links that two or more judged.
-
-    `machine`: the automatic judge that is compared with people, if any. `pairs`: agreement of each two judges.
-    """
-
-    items: int
-    observed: float | None
-    kappa: float | None
-    alpha: float | None
-    machine: str | None = None
-    pairs: tuple[JudgePairRecord, ...] = ()
-
-
-class JudgeQualityRecord(JsonRecord, frozen=True):
-    """The quality of one judge: results on control tasks and time per judgement.
-
-    `batches`: batches of tasks with their controls; a person has one. `failed_batches`: batches whose judgements do not
-    count because a control failed.
-    """
-
-    judge: str
-    machine: str | None
-    judgements: int
-    controls: int
-    correct_controls: int
-    control_result: str
-    median_seconds: float | None
-    batches: int = 1
-    failed_batches: int = 0
-
-
-class VerificationFile(JsonRecord, frozen=True):
+class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     """The output of `karat verify report --json`, one object per campaign.
 
     `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
     posthoc recall is null for all sources; null if it is not.
     """
 
-    layout: Literal["karat-verification/2"]
     campaign: str
     dataset: str
     documents: int
@@ -123,10 +73,10 @@ class VerificationFile(JsonRecord, frozen=True):
     confidence: float
     resamples: int
     sources: tuple[SourceRecord, ...]
-    missing_from_gold: Mapping[str, MissingLinksRecord]
-    agreement: JudgeAgreementRecord
-    machines: tuple[JudgeAgreementRecord, ...]
-    judges: tuple[JudgeQualityRecord, ...]
+    missing_from_gold: Mapping[str, MissingShare]
+    agreement: JudgeAgreement
+    machines: tuple[JudgeAgreement, ...]
+    judges: tuple[JudgeQuality, ...]
     seconds: tuple[float | None, float | None, float | None]
     excluded: Mapping[str, int]
     additions: int = 0
@@ -142,34 +92,17 @@ def to_json(verifications: Iterable[Verification]) -> bytes:
 
 def build_file(verification: Verification) -> VerificationFile:
     """Return the JSON record of a verification campaign."""
-    return VerificationFile(
-        layout="karat-verification/2",
+    return build_record(
+        VerificationFile,
+        verification,
         campaign=verification.name,
-        dataset=verification.dataset,
-        documents=verification.documents,
-        judged_by=verification.judged_by,
         interval_unit=verification.unit,
-        confidence=verification.confidence,
-        resamples=verification.resamples,
         sources=tuple(
             _build_source_record(source, verification.excluded_links.get(source.source, {}))
             for source in verification.sources
         ),
-        missing_from_gold={
-            name: MissingLinksRecord(*item, item.share) for name, item in verification.missing_from_gold.items()
-        },
-        agreement=JudgeAgreementRecord(
-            *verification.agreement[:4], pairs=tuple(JudgePairRecord(*item) for item in verification.agreement.pairs)
-        ),
-        machines=tuple(
-            JudgeAgreementRecord(item.items, item.observed, item.kappa, None, item.machine)
-            for item in verification.machines
-        ),
-        judges=tuple(JudgeQualityRecord(*item) for item in verification.judges),
         seconds=verification.times[1:],
-        excluded=verification.excluded,
         additions=verification.n_additions,
-        links_shown=verification.links_shown,
         open=verification.n_open,
         recall_undefined=verification.recall_reason,
     )
@@ -178,11 +111,9 @@ def build_file(verification: Verification) -> VerificationFile:
 def _build_source_record(source: SourceMeasures, excluded_links: Mapping[str, int]) -> SourceRecord:
     """Return the JSON record of a source; `excluded_links`: number of links not shown to judges, by reason."""
     verified, modified, removed, _ = source.outcomes
-    return SourceRecord(
-        source=source.source,
-        links=source.links,
-        tasks=source.tasks,
-        links_shown=source.links_shown,
+    return build_record(
+        SourceRecord,
+        source,
         verified=verified,
         modified=modified,
         removed=removed,
@@ -351,7 +282,7 @@ def _build_judge_rows(verification: Verification) -> list[list[str]]:
             f"machine {quality.machine}" if quality.machine else "person",
             *map(str, (quality.judgements, quality.correct_controls, quality.controls)),
             _format_control_result(quality),
-            "–" if quality.seconds is None else f"{quality.seconds:.1f}",
+            UNDEFINED if quality.median_seconds is None else f"{quality.median_seconds:.1f}",
         ]
         for quality in verification.judges
     ]
@@ -447,4 +378,5 @@ def _format_percent(value: float | None, bounds: Interval | None = None) -> str:
 
 
 def _format_number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    """Format a number with three digits; `–` for None."""
+    return UNDEFINED if value is None else f"{value:.3f}"

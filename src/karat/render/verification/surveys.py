@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.render.files import JsonRecord, encode_line
+from karat.protocols.verification.surveys import MentionRatio
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
     from karat.protocols.verification.surveys import Survey, SurveyPassage
 
 
-class SurveyLinkRecord(JsonRecord, frozen=True):
-    """A proposed link: its gold categories, how many people would annotate it (`votes`) and their share (`ratio`)."""
-
-    entity: str
-    categories: tuple[str, ...]
-    votes: int
-    ratio: float | None
-
-
-class SurveyMentionRecord(JsonRecord, frozen=True):
-    """A mention: its respondents, how many would annotate it, their share, and its links by votes."""
-
-    document: str
-    start: int
-    end: int
-    surface: str
-    respondents: int
-    annotators: int
-    ratio: float | None
-    links: tuple[SurveyLinkRecord, ...]
-
-
-class SurveyFile(JsonRecord, frozen=True):
+class SurveyFile(JsonFile, frozen=True, tag="karat-survey/2"):
     """The output of `karat verify survey --json`."""
 
-    layout: Literal["karat-survey/2"]
     campaign: str
     dataset: str
     people: int
-    mentions: tuple[SurveyMentionRecord, ...]
+    mentions: tuple[MentionRatio, ...]
     excluded: Mapping[str, int]
 
 
@@ -53,21 +31,8 @@ def to_json(surveys: Iterable[Survey]) -> bytes:
 
 def _build_file(survey: Survey) -> SurveyFile:
     """Return the JSON record of a survey."""
-    mentions = tuple(
-        SurveyMentionRecord(
-            mention.location.document,
-            mention.location.start,
-            mention.location.end,
-            mention.surface,
-            mention.respondents,
-            mention.annotators,
-            mention.ratio,
-            tuple(SurveyLinkRecord(*link) for link in mention.links),
-        )
-        for passage in survey.passages
-        for mention in passage.mentions
-    )
-    return SurveyFile("karat-survey/2", survey.name, survey.dataset, survey.people, mentions, survey.excluded)
+    mentions = tuple(mention for passage in survey.passages for mention in passage.mentions)
+    return build_record(SurveyFile, survey, campaign=survey.name, mentions=mentions)
 
 
 def render_page(surveys: Sequence[Survey], width: int | None = None) -> str:
@@ -96,7 +61,7 @@ def format_passage(passage: SurveyPassage) -> str:
     ends_by_start: dict[int, list[int]] = {}
     closings_by_end: dict[int, list[tuple[int, str]]] = {}
     for mention in passage.mentions:
-        start, end = mention.location.start - passage.start, mention.location.end - passage.start
+        start, end = mention.start - passage.start, mention.end - passage.start
         ends_by_start.setdefault(start, []).append(end)
         closings_by_end.setdefault(end, []).append((start, f"]{_format_ratio(mention.ratio)}"))
     parts = []

@@ -3,80 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
+from karat.model.output.json_files import encode_indented
 from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.audit import MIN_SHARED, RUN_LENGTH, Audit, Leakage
 from karat.protocols.zelda.split_predictions import Share
 from karat.protocols.zelda.training_links import NEW_WORDS, SEEN
-from karat.render.files import JsonRecord, encode_indented
-from karat.render.tables import draw_text
-from karat.render.zelda.scores import ShareRecord, build_share_record, format_percent
-
-
-class NearDuplicateRecord(JsonRecord, frozen=True):
-    """A test document, the training section that nearly contains it, and the share of text in common."""
-
-    document: str
-    section: str
-    shared: float
-
-
-class LeakageRecord(JsonRecord, frozen=True, kw_only=True):
-    """The overlap of one split with the training text.
-
-    `short_documents`: documents too short to compare. `pairs`, `entities`, `surfaces`: distinct ones that the training
-    text has too. `mentions`: mentions by their status in the training text.
-    """
-
-    documents: int
-    short_documents: int
-    pairs: ShareRecord
-    entities: ShareRecord
-    surfaces: ShareRecord
-    mentions: dict[str, ShareRecord]
-    near_duplicates: list[NearDuplicateRecord]
-
-
-class AuditFile(JsonRecord, frozen=True, kw_only=True):
-    """The output of `karat zelda audit --json`."""
-
-    layout: Literal["karat-zelda-audit/2"]
-    sections: int
-    links: int
-    entities: int
-    excluded: dict[str, int]
-    splits: dict[str, LeakageRecord]
+from karat.render.tables import draw_text, format_percent
 
 
 def to_json(audit: Audit) -> bytes:
     """Encode an audit of train-test overlap as indented JSON."""
-    return encode_indented(
-        AuditFile(
-            layout="karat-zelda-audit/2",
-            sections=audit.sections,
-            links=audit.links,
-            entities=audit.entities,
-            excluded=dict(audit.excluded),
-            splits={split: _build_leakage_record(leakage) for split, leakage in audit.splits.items()},
-        )
-    )
-
-
-def _build_leakage_record(leakage: Leakage) -> LeakageRecord:
-    """Return the JSON record of the overlap of one split with the training text."""
-    return LeakageRecord(
-        documents=leakage.documents,
-        short_documents=leakage.n_short,
-        pairs=build_share_record(leakage.pairs),
-        entities=build_share_record(leakage.entities),
-        surfaces=build_share_record(leakage.surfaces),
-        mentions={value: build_share_record(share) for value, share in leakage.mentions.items()},
-        near_duplicates=[
-            NearDuplicateRecord(duplicate.document, duplicate.section, duplicate.shared)
-            for duplicate in leakage.near_duplicates
-        ],
-    )
+    return encode_indented(audit)
 
 
 def render_page(audit: Audit, *, details: bool = False, width: int | None = None) -> str:
@@ -103,16 +41,18 @@ def _build_blocks(audit: Audit, width: int | None, *, details: bool) -> Iterator
         [head, *([split, *_build_mention_cells(leakage)] for split, leakage in audit.splits.items())], width=width
     )
     yield from (wrap_text(f"training text: {reason}: {count:,}", width) for reason, count in audit.excluded.items())
-    short = sum(leakage.n_short for leakage in audit.splits.values())
+    short = sum(leakage.short_documents for leakage in audit.splits.values())
     if short:
         yield wrap_text(f"{short:,} documents are too short to compare with the training text", width)
-    near_duplicates = [duplicate for leakage in audit.splits.values() for duplicate in leakage.near_duplicates]
+    near_duplicates = [
+        (split, duplicate) for split, leakage in audit.splits.items() for duplicate in leakage.near_duplicates
+    ]
     if near_duplicates and not details:
         yield wrap_text("--details lists the near-duplicate documents", width)
     elif near_duplicates:
         lines = [
-            f"{duplicate.split} {duplicate.document}: {100 * duplicate.shared:.0f} % as in {duplicate.section}"
-            for duplicate in near_duplicates
+            f"{split} {duplicate.document}: {100 * duplicate.shared:.0f} % as in {duplicate.section}"
+            for split, duplicate in near_duplicates
         ]
         yield wrap_text(
             "\n".join([f"{MIN_SHARED:.0%} of the runs of {RUN_LENGTH} words of the shorter text, or more:", *lines]),

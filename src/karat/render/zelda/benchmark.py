@@ -2,84 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from karat.model.output.json_files import encode_indented
 from karat.model.output.text_layout import wrap_text
-from karat.protocols.zelda.sampled_benchmark import LAYOUT, SampledBenchmark, TextStatistics
-from karat.render.files import JsonRecord, encode_indented
-from karat.render.tables import draw_text
-from karat.render.zelda.scores import UNDEFINED
-
-
-class TextRecord(JsonRecord, frozen=True, kw_only=True):
-    """Statistics of a split, as in Table 2 of the paper."""
-
-    documents: int
-    tokens: int
-    mean_length: float | None
-    entities: int
-    mentions: int
-
-
-class BenchmarkFile(JsonRecord, frozen=True, kw_only=True):
-    """The output of `karat zelda sample --json`.
-
-    `entities_reached`: test entities with at least `threshold` mentions. `entities_exhausted`: test entities with all
-    their links sampled. `entities_absent`: test entities without links. `described_entities`: entities with a
-    description.
-    """
-
-    layout: Literal["karat-zelda-sample/2"]
-    folder: str
-    threshold: int
-    seed: int
-    sections_read: int
-    sections_eligible: int
-    sections_drawn: int
-    test_entities: int
-    entities_reached: int
-    entities_exhausted: int
-    entities_absent: int
-    vocabulary_size: int
-    described_entities: int | None
-    excluded: dict[str, int]
-    train: TextRecord
-    tests: dict[str, TextRecord]
+from karat.protocols.zelda.sampled_benchmark import SampledBenchmark, TextStatistics
+from karat.render.tables import UNDEFINED, draw_text
 
 
 def to_json(benchmark: SampledBenchmark) -> bytes:
     """Encode a sampled benchmark as indented JSON."""
-    return encode_indented(
-        BenchmarkFile(
-            layout=LAYOUT,
-            folder=benchmark.folder,
-            threshold=benchmark.threshold,
-            seed=benchmark.seed,
-            sections_read=benchmark.sections_read,
-            sections_eligible=benchmark.sections_eligible,
-            sections_drawn=benchmark.sections_drawn,
-            test_entities=benchmark.test_entities,
-            entities_reached=benchmark.entities_reached,
-            entities_exhausted=benchmark.entities_exhausted,
-            entities_absent=benchmark.entities_absent,
-            vocabulary_size=benchmark.vocabulary_size,
-            described_entities=benchmark.described_entities,
-            excluded=dict(benchmark.excluded),
-            train=_build_text_record(benchmark.train),
-            tests={split: _build_text_record(statistics) for split, statistics in benchmark.tests.items()},
-        )
-    )
-
-
-def _build_text_record(statistics: TextStatistics) -> TextRecord:
-    """Return the JSON record of the statistics of a split."""
-    return TextRecord(
-        documents=statistics.documents,
-        tokens=statistics.tokens,
-        mean_length=statistics.mean_length,
-        entities=statistics.entities,
-        mentions=statistics.mentions,
-    )
+    return encode_indented(benchmark)
 
 
 def render_page(benchmark: SampledBenchmark, width: int | None = None) -> str:

@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.candidates.merge import BuildResult
 from karat.protocols.zelda.candidates.recall import CUTS, ListComparison, ListRecall
 from karat.protocols.zelda.split_predictions import Share, unweighted_mean
-from karat.render.files import JsonRecord, encode_indented
-from karat.render.tables import draw_text
-from karat.render.zelda.scores import UNDEFINED, ShareRecord, build_share_record, format_percent
-
-
-class CandidateListsFile(JsonRecord, frozen=True, kw_only=True):
-    """The output of `karat zelda candidates --json`."""
-
-    layout: Literal["karat-zelda-candidates/2"]
-    path: str
-    merge: str
-    pairs: int
-    mentions: int
-    entities: int
-    rows: dict[str, int]
-    excluded: dict[str, int]
+from karat.render.tables import UNDEFINED, draw_text, format_percent
 
 
 def encode_build_result(result: BuildResult) -> bytes:
     """Encode the outcome of building candidate lists as indented JSON."""
-    return encode_indented(
-        CandidateListsFile(
-            layout="karat-zelda-candidates/2",
-            path=result.path,
-            merge=result.merge,
-            pairs=result.pairs,
-            mentions=result.mentions,
-            entities=result.entities,
-            rows=dict(result.rows),
-            excluded=dict(result.excluded),
-        )
-    )
+    return encode_indented(result)
 
 
 def render_build_result(result: BuildResult, width: int | None = None) -> str:
@@ -66,13 +40,13 @@ class ListRecallRecord(JsonRecord, frozen=True, kw_only=True):
     """
 
     mentions: int
-    mfs: ShareRecord | None
-    mfs_listed: ShareRecord | None
-    recall: ShareRecord
-    listed: ShareRecord
+    mfs: Share | None
+    mfs_listed: Share | None
+    recall: Share
+    listed: Share
     ambiguity: float | None
-    recall_at: dict[str, ShareRecord]
-    brackets: dict[str, ShareRecord]
+    recall_at: dict[str, Share]
+    brackets: dict[str, Share]
     mean_of_brackets: float | None
 
 
@@ -84,10 +58,9 @@ class ListsRecord(JsonRecord, frozen=True, kw_only=True):
     splits: dict[str, ListRecallRecord]
 
 
-class ListRecallFile(JsonRecord, frozen=True, kw_only=True):
+class ListRecallFile(JsonFile, frozen=True, tag="karat-zelda-recall/2", kw_only=True):
     """The output of `karat zelda recall --json`."""
 
-    layout: Literal["karat-zelda-recall/2"]
     lookup: str
     lists: dict[str, ListsRecord]
 
@@ -102,22 +75,19 @@ def encode_recall(comparison: ListComparison) -> bytes:
         )
         for name, splits in comparison.lists.items()
     }
-    return encode_indented(ListRecallFile(layout="karat-zelda-recall/2", lookup=comparison.lookup, lists=lists))
+    return encode_indented(ListRecallFile(lookup=comparison.lookup, lists=lists))
 
 
 def _build_recall_record(recall: ListRecall) -> ListRecallRecord:
     """Return the JSON record of the recall of candidate lists on one split."""
     brackets = recall.recall_by_bracket()
-    cuts = {str(k): share for k in CUTS if (share := recall.recall_at(k)) is not None}
-    return ListRecallRecord(
+    return build_record(
+        ListRecallRecord,
+        recall,
         mentions=len(recall.mentions),
-        mfs=None if recall.mfs is None else build_share_record(recall.mfs),
-        mfs_listed=None if recall.mfs_listed is None else build_share_record(recall.mfs_listed),
-        recall=build_share_record(recall.recall),
-        listed=build_share_record(_get_list_share(recall)),
-        ambiguity=recall.ambiguity,
-        recall_at={k: build_share_record(share) for k, share in cuts.items()},
-        brackets={name: build_share_record(share) for name, share in brackets.items()},
+        listed=_get_list_share(recall),
+        recall_at={str(k): share for k in CUTS if (share := recall.recall_at(k)) is not None},
+        brackets=brackets,
         mean_of_brackets=unweighted_mean(brackets.values()),
     )
 

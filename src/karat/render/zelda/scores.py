@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.protocols.zelda.file_comparison import FileComparison
 from karat.protocols.zelda.scores import BenchmarkScores
 from karat.protocols.zelda.split_predictions import GoldMention, Share, SplitPredictions, unweighted_mean
-from karat.render.files import JsonRecord, encode_indented
-from karat.render.tables import draw_text
+from karat.render.tables import draw_text, format_percent
 
-UNDEFINED = "–"
 _GROUP_TITLES = {
     "training": "by status in the training text",
     "frequency": "by links to the entity in the training text",
     "ambiguity": "by the number of candidates",
     "prior": "by the candidate lists",
 }
-
-
-def format_percent(value: float | None) -> str:
-    """Format a share in percent with one digit; `–` for None."""
-    return UNDEFINED if value is None else f"{100 * value:.1f}"
-
-
-class ShareRecord(JsonRecord, frozen=True):
-    """A number of hits out of a total, and the share; null if the total is 0."""
-
-    hits: int
-    total: int
-    value: float | None
-
-
-def build_share_record(share: Share) -> ShareRecord:
-    """Return the JSON record of a share."""
-    return ShareRecord(share.hits, share.total, share.value)
 
 
 class MentionRecord(JsonRecord, frozen=True):
@@ -49,18 +29,13 @@ class MentionRecord(JsonRecord, frozen=True):
     entity: str
 
 
-def build_mention_record(mention: GoldMention) -> MentionRecord:
-    """Return the JSON record of a gold mention."""
-    return MentionRecord(mention.document, mention.start, mention.end, mention.surface, mention.entity)
-
-
 class FileComparisonRecord(JsonRecord, frozen=True, kw_only=True):
     """Differences between the CoNLL and the JSONL file of a split."""
 
     documents: tuple[int, int]
     jsonl: int
     conll: int
-    accuracy: ShareRecord
+    accuracy: Share
     spelling_changes: int
     title_changes: list[MentionRecord]
     only_in_jsonl: list[MentionRecord]
@@ -74,47 +49,39 @@ class SplitScoresRecord(JsonRecord, frozen=True, kw_only=True):
     mentions: int
     unlinked: int
     covered: int
-    accuracy: ShareRecord
-    accuracy_covered: ShareRecord
-    recall_at_k: ShareRecord
-    recall_at_k_covered: ShareRecord
-    brackets: dict[str, ShareRecord]
+    accuracy: Share
+    accuracy_covered: Share
+    recall_at_k: Share
+    recall_at_k_covered: Share
+    brackets: dict[str, Share]
     mean_of_brackets: float | None
-    groups: dict[str, dict[str, ShareRecord]]
+    groups: Mapping[str, Mapping[str, Share]]
     conll: FileComparisonRecord | None
 
 
-class BenchmarkScoresFile(JsonRecord, frozen=True, kw_only=True):
+class BenchmarkScoresFile(JsonFile, frozen=True, tag="karat-zelda-scores/2", kw_only=True):
     """The output of `karat zelda score --json`."""
 
-    layout: Literal["karat-zelda-scores/2"]
     system: str
     profile: Literal["zelda"]
     k: int
     mean: float | None
     mean_covered: float | None
     splits: dict[str, SplitScoresRecord]
-    groups: dict[str, dict[str, ShareRecord]]
+    groups: Mapping[str, Mapping[str, Share]]
 
 
 def to_json(scores: BenchmarkScores, k: int) -> bytes:
     """Encode all scores as indented JSON; `k` is the cut of recall@k."""
     return encode_indented(
-        BenchmarkScoresFile(
-            layout="karat-zelda-scores/2",
-            system=scores.system,
+        build_record(
+            BenchmarkScoresFile,
+            scores,
             profile="zelda",
             k=k,
-            mean=scores.mean,
-            mean_covered=scores.mean_covered,
             splits={split: _build_split_record(scores, split, k) for split in scores.predictions},
-            groups={name: _build_share_records(shares) for name, shares in scores.groups.items()},
         )
     )
-
-
-def _build_share_records(shares: Mapping[str, Share]) -> dict[str, ShareRecord]:
-    return {name: build_share_record(share) for name, share in shares.items()}
 
 
 def _build_split_record(scores: BenchmarkScores, split: str, k: int) -> SplitScoresRecord:
@@ -125,31 +92,37 @@ def _build_split_record(scores: BenchmarkScores, split: str, k: int) -> SplitSco
         mentions=len(predictions.mentions),
         unlinked=predictions.unlinked,
         covered=int(predictions.covered.sum()),
-        accuracy=build_share_record(predictions.accuracy()),
-        accuracy_covered=build_share_record(predictions.accuracy(predictions.covered)),
-        recall_at_k=build_share_record(predictions.recall_at(k)),
-        recall_at_k_covered=build_share_record(predictions.recall_at(k, predictions.covered)),
-        brackets=_build_share_records(brackets),
+        accuracy=predictions.accuracy(),
+        accuracy_covered=predictions.accuracy(predictions.covered),
+        recall_at_k=predictions.recall_at(k),
+        recall_at_k_covered=predictions.recall_at(k, predictions.covered),
+        brackets=brackets,
         mean_of_brackets=unweighted_mean(brackets.values()),
-        groups={name: _build_share_records(by_split[split]) for name, by_split in scores.groups_by_split.items()},
-        conll=_build_comparison_record(scores, scores.file_comparisons[split])
-        if split in scores.file_comparisons
-        else None,
+        groups={name: by_split[split] for name, by_split in scores.groups_by_split.items()},
+        conll=_build_comparison_record(scores, split),
     )
 
 
-def _build_comparison_record(scores: BenchmarkScores, comparison: FileComparison) -> FileComparisonRecord:
-    """Return the JSON record of the differences between the CoNLL and the JSONL file of a split."""
+def _build_comparison_record(scores: BenchmarkScores, split: str) -> FileComparisonRecord | None:
+    """Return the JSON record of the differences between the CoNLL and the JSONL file of a split with both files."""
+    comparison = scores.file_comparisons.get(split)
+    if comparison is None:
+        return None
     return FileComparisonRecord(
         documents=comparison.documents,
         jsonl=comparison.n_jsonl,
         conll=comparison.n_conll,
-        accuracy=build_share_record(scores.conll_accuracy(comparison.split)),
+        accuracy=scores.conll_accuracy(split),
         spelling_changes=comparison.n_spelling_changes,
-        title_changes=list(map(build_mention_record, comparison.title_changes)),
-        only_in_jsonl=list(map(build_mention_record, comparison.jsonl_only)),
-        only_in_conll=list(map(build_mention_record, comparison.conll_only)),
+        title_changes=_list_mentions(comparison.title_changes),
+        only_in_jsonl=_list_mentions(comparison.jsonl_only),
+        only_in_conll=_list_mentions(comparison.conll_only),
     )
+
+
+def _list_mentions(mentions: Iterable[GoldMention]) -> list[MentionRecord]:
+    """Return the JSON records of gold mentions."""
+    return [build_record(MentionRecord, mention) for mention in mentions]
 
 
 def render_page(scores: BenchmarkScores, k: int, *, details: bool = False, width: int | None = None) -> str:

@@ -62,7 +62,7 @@ class AdditiveScore(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def totals(self) -> Floats:
-        """The sums over all documents."""
+        """The sums of the summands over all documents: one value per column."""
         sums: Floats = self.documents.counts @ self.documents.rows
         return sums
 
@@ -72,14 +72,17 @@ class AdditiveScore(msgspec.Struct, frozen=True, eq=False, dict=True):
         return float(self.from_totals(self.totals[None])[0])
 
     def leave_one_out(self) -> tuple[Floats, Longs]:
-        """Return the scores without one document of each distinct row of summands, and the counts of these rows."""
+        """Return the scores with one document left out, one per distinct row of summands, and the counts of these rows.
+
+        Leaving out any document with the same row gives the same score.
+        """
         remaining = self.totals - self.documents.rows
         # Remainders of fractions where 0 is expected would turn rounding errors into a score.
         remaining[np.abs(remaining) < _TOLERANCE * np.abs(self.totals)] = 0.0
         return self.from_totals(remaining), self.documents.counts
 
     def reorder(self, order: Longs) -> AdditiveScore:
-        """Return the score with the rows of documents in another order, or of some documents, by their indices."""
+        """Return the score of the documents with the indices `order`, in this order."""
         return replace(self, base=self.base[order], distinct_rows=None)
 
 

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from karat.model.errors import UsageError
-from karat.model.results.statistics import ratio
 from karat.model.tables.columns import Floats, Longs
 
 _MAX_CELLS: Final = 1 << 17
@@ -54,17 +53,20 @@ class DistinctRows(NamedTuple):
 
 
 def resample_totals(weights: Floats, resamples: int, seed: int) -> Floats:
-    """Return the column sums of `weights` over resampled documents, one row per resample.
+    """Return the column sums of `weights` over resampled documents, as an array of resamples × columns.
 
-    Each resample draws as many documents as there are, with replacement. `weights` has one row per document. Systems
-    that share the draws are columns side by side. The order of documents does not matter. Without documents all sums
-    are 0.
+    `weights`: one row per document, with the numbers to sum. Each resample draws as many documents as there are, with
+    replacement. To compare systems on the same draws, put their columns side by side. Rows are sorted first, so the
+    order of documents does not change the result. Without documents all sums are 0.
     """
     return draw_totals(count_distinct_rows(weights), resamples, seed)
 
 
 def draw_totals(documents: DistinctRows, resamples: int, seed: int) -> Floats:
-    """Return the column sums over resampled documents, one row per resample, given the documents' distinct rows."""
+    """Return the column sums over resampled documents, as an array of resamples × columns.
+
+    `documents`: the distinct rows of the documents, with their counts. Raise `UsageError` if `resamples` is below 1.
+    """
     if resamples < 1:
         raise UsageError(f"resamples is {resamples}. Give a number of at least 1.")
     totals = np.zeros((resamples, documents.rows.shape[1]))
@@ -76,16 +78,6 @@ def draw_totals(documents: DistinctRows, resamples: int, seed: int) -> Floats:
         block = totals[start : start + step]
         block[:] = _draw_row_counts(rng, documents, len(block)).astype(np.float64) @ documents.rows
     return totals
-
-
-def resample_means(values: Floats, resamples: int, seed: int) -> Floats:
-    """Return the mean of `values` (one per document) over resampled documents, one mean per resample.
-
-    NaN values are skipped; the mean is NaN if all values in a resample are.
-    """
-    defined = ~np.isnan(values)
-    totals = resample_totals(np.column_stack([np.where(defined, values, 0.0), defined]), resamples, seed)
-    return ratio(totals[:, 0], totals[:, 1])
 
 
 def draw_counts(documents: DistinctRows, resamples: int, seed: int) -> Iterator[Longs]:

@@ -17,7 +17,7 @@ from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.document import Document, Prediction, Response, WrittenResponse
 from karat.model.errors import ResponseError
-from karat.storage.web_service import WebRequest
+from karat.storage.http_client import WebRequest
 from karat.systems.adapters.program import locate_predictions
 from karat.systems.adapters.service_responses import parse_json
 from karat.systems.adapters.telemetry import count_event, report_final_error

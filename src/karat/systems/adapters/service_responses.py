@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeVar
 
@@ -10,8 +11,8 @@ import msgspec
 from karat.formats.parsing.offsets import utf16_offset_table
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Prediction, Response
 from karat.model.errors import ResponseError
-from karat.systems.adapters.retry import call_with_retries
-from karat.systems.adapters.telemetry import count_event, redact_secrets
+from karat.storage.retry import call_with_retries
+from karat.systems.adapters.telemetry import count_event, redact_secrets, report_seconds
 
 UTF16_EVENT: Final = "predictions with offsets in UTF-16 units (converted)"
 
@@ -36,8 +37,15 @@ class PerDocumentLinker:
 
     def _link_document(self, document: Document) -> Response:
         """Return the checked response to a document, with retries; a `ResponseError` becomes its error."""
+
+        def send() -> Response:
+            start = time.perf_counter()
+            response = check_response(document, self._send(document))
+            report_seconds(time.perf_counter() - start)
+            return response
+
         try:
-            return call_with_retries(lambda: check_response(document, self._send(document)))
+            return call_with_retries(send, on_retry=lambda: count_event("retried requests"))
         except ResponseError as problem:
             return Response(document.id, error=redact_secrets(str(problem)))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from karat.model.document import Document, Response
 from karat.model.spec.external_access import ExternalAccess
-from karat.storage.web_service import WebRequest, WebService, is_local, parse_host
+from karat.storage.http_client import WebRequest, WebService, is_local, parse_host
 from karat.systems.adapters.service_responses import PerDocumentLinker
 
 

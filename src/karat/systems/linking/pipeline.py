@@ -91,20 +91,23 @@ def _make_system_stage(
 
 
 def _mark_spans(document: Document, response: Response) -> Document:
-    """Return the document with the distinct predicted spans as its labels, which are the mentions to link."""
+    """Return the document with the distinct spans that `response` predicts as its labels: the mentions to link."""
     spans = sorted({(prediction.start, prediction.end) for prediction in response.predictions})
     return Document(document.id, document.text, tuple(Label(start, end) for start, end in spans))
 
 
 def _keep_spans(before: Response, response: Response) -> Response:
-    """Return the response `before` with the mentions of `response`, without links."""
+    """Return the response `before` with the spans of `response` as its predictions, without links or candidates."""
     return replace(
         before, predictions=tuple(Prediction(prediction.start, prediction.end) for prediction in response.predictions)
     )
 
 
 def _add_candidates(before: Response, response: Response) -> Response:
-    """Return the mentions of `before` with the candidates that `response` has on the same spans."""
+    """Return the response `before` with the candidates that `response` has on the same spans.
+
+    Predictions of `before` whose span `response` does not have stay unchanged.
+    """
     by_span = {(prediction.start, prediction.end): prediction for prediction in response.predictions}
     predictions = [
         replace(prediction, candidates=_get_candidates(by_span[prediction.start, prediction.end]))

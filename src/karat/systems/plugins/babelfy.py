@@ -7,10 +7,10 @@ from typing import Literal
 
 import msgspec
 
-from karat.model.document import Document, Response
+from karat.model.document import Document, Prediction, Response
 from karat.model.spec.external_access import TrainingDetails
-from karat.model.spec.system import Link, System, option
-from karat.storage.web_service import WebRequest
+from karat.model.spec.system import Link, System, SystemSample, option
+from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response
 from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
@@ -75,4 +75,16 @@ SYSTEM = System(
     extra="services",
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(vocabulary="BabelNet"),
+    sample=SystemSample(
+        text="𝔘lm is not Berlin.",
+        options={"url": "{url}"},
+        reply="""[{"tokenFragment": {"start": 0, "end": 0}, "charFragment": {"start": 0, "end": 3},
+             "babelSynsetID": "bn:00000001n", "DBpediaURL": "", "score": 0.5},
+            {"tokenFragment": {"start": 3, "end": 3}, "charFragment": {"start": 12, "end": 17},
+             "babelSynsetID": "bn:00000002n", "DBpediaURL": "http://dbpedia.org/resource/Berlin", "score": 1.0}]""",
+        predictions=(
+            Prediction(0, 3, "bn:00000001n", score=0.5),
+            Prediction(11, 17, "http://dbpedia.org/resource/Berlin", score=1.0),
+        ),
+    ),
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from karat.model.document import Prediction
 from karat.model.spec.external_access import ExternalAccess
-from karat.model.spec.system import Link, System, option
+from karat.model.spec.system import Link, System, SystemSample, option
 from karat.systems.adapters.program import fingerprint_files, make_command_linker, split_command
 
 
@@ -38,4 +39,10 @@ SYSTEM = System(
     id_space="its own",
     fingerprint=lambda options: fingerprint_files(split_command(options.argument)),
     external_access=lambda options: ExternalAccess(command=split_command(options.argument)),
+    sample=SystemSample(
+        text="Berlin is old.",
+        options={"argument": "{command}"},
+        reply="""[{"text": "Berlin", "entity": "Q64"}]""",
+        predictions=(Prediction(0, 6, "Q64"),),
+    ),
 )

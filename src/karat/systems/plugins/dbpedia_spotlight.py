@@ -7,10 +7,10 @@ from xml.sax.saxutils import quoteattr
 
 import msgspec
 
-from karat.model.document import Document, Response
+from karat.model.document import Document, Prediction, Response
 from karat.model.spec.external_access import TrainingDetails
-from karat.model.spec.system import Link, System, option
-from karat.storage.web_service import WebRequest
+from karat.model.spec.system import Link, System, SystemSample, option
+from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response, to_utf16_offset
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 
@@ -96,5 +96,18 @@ SYSTEM = System(
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(
         data="Wikipedia links", vocabulary="DBpedia", candidate_list="titles, anchors and redirects"
+    ),
+    sample=SystemSample(
+        text="𝔘lm is not in Poland.",
+        options={"url": "{url}"},
+        reply="""{"@text": "𝔘lm is not in Poland.", "@confidence": "0.5", "@support": "0", "Resources": [
+            {"@URI": "http://dbpedia.org/resource/Poland", "@support": "1", "@types": "DBpedia:Place,Schema:Place",
+             "@surfaceForm": "Poland", "@offset": "15", "@similarityScore": "0.9", "@percentageOfSecondRank": "0.1"}
+        ]}""",
+        predictions=(
+            Prediction(
+                14, 20, "http://dbpedia.org/resource/Poland", score=0.9, types=("DBpedia:Place", "Schema:Place")
+            ),
+        ),
     ),
 )

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from karat.model.document import UNLINKED, Document, Response
+from karat.model.document import UNLINKED, Document, Prediction, Response
 from karat.model.spec.external_access import TrainingDetails
-from karat.model.spec.system import Link, System, option
-from karat.storage.web_service import WebRequest
+from karat.model.spec.system import Link, System, SystemSample, option
+from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response, to_utf16_offset
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 
@@ -101,4 +101,16 @@ SYSTEM = System(
     extra="services",
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(vocabulary="Wikidata"),
+    sample=SystemSample(
+        text="𝔘lm lies far from Berlin.",
+        options={"url": "{url}"},
+        reply="""{"runtime": 34, "language": {"lang": "en", "conf": 1.0}, "entities": [
+            {"rawName": "𝔘lm", "offsetStart": 0, "offsetEnd": 4, "type": "LOCATION"},
+            {"rawName": "Berlin", "offsetStart": 19, "offsetEnd": 25, "wikidataId": "Q64", "confidence_score": 0.6}
+        ]}""",
+        predictions=(
+            Prediction(0, 3, UNLINKED, types=("LOCATION",)),
+            Prediction(18, 24, "Q64", score=0.6),
+        ),
+    ),
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from karat.model.document import Candidate, Prediction
 from karat.model.spec.external_access import ExternalAccess
-from karat.model.spec.system import Link, System, option
+from karat.model.spec.system import Link, System, SystemSample, option
 from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
 
 
@@ -50,4 +51,22 @@ SYSTEM = System(
     fingerprint=lambda options: fingerprint_files(_command(options)[1:]),
     requirements=("an environment with entity-linkings", "usually trained models"),
     external_access=lambda options: ExternalAccess(command=_command(options)),
+    sample=SystemSample(
+        text="Berlin is old.",
+        options={"python": "{python}", "env": "PYTHONPATH"},
+        gold_mentions=((0, 6),),
+        package={
+            "entity_linkings.py": """
+from types import SimpleNamespace
+class Retriever:
+    def __init__(self, dictionary, config=None, index_path=None): pass
+    def predict(self, sentence, spans=None, top_k=5):
+        return [[SimpleNamespace(start=b, end=e, id=id) for id in ("Q64", "-1", "Q821244")] for b, e in spans]
+def load_dictionary(name): return name
+def get_retrievers(name): return Retriever
+def get_rerankers(name): raise KeyError(name)
+""",
+        },
+        predictions=(Prediction(0, 6, "Q64", candidates=(Candidate("Q64"), Candidate("Q821244"))),),
+    ),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from karat.model.document import Document
-from karat.model.spec.system import Link, System, option
-from karat.storage.web_service import WebRequest, parse_host
+from karat.model.document import Document, Prediction
+from karat.model.spec.system import Link, System, SystemSample, option
+from karat.storage.http_client import WebRequest, parse_host
 from karat.systems.adapters.program import parse_response, to_jsonl_request
 from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
@@ -49,4 +49,10 @@ SYSTEM = System(
     id_space="its own",
     extra="services",
     external_access=lambda options: get_web_access(options.argument),
+    sample=SystemSample(
+        text="Berlin is old.",
+        options={"argument": "{url}"},
+        reply="""{"predictions": [{"start": 0, "end": 6, "entity": "Q64", "score": 0.5}]}""",
+        predictions=(Prediction(0, 6, "Q64", score=0.5),),
+    ),
 )

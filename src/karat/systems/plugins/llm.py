@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from karat.kb.catalogue import open_snapshot
+from karat.model.document import Prediction
 from karat.model.errors import UsageError
-from karat.model.spec.system import Link, System, option
+from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.files import Source
-from karat.storage.web_service import is_local
+from karat.storage.http_client import is_local
 from karat.systems.adapters.llm import PROMPT, LlmPrices, LlmRequest, parse_llm_response
 from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
@@ -84,4 +85,13 @@ SYSTEM = System(
     requirements=("an OpenAI-compatible endpoint", "a key in OPENAI_API_KEY for remote endpoints"),
     extra="services",
     external_access=lambda options: get_web_access(options.url or "http://localhost", has_latency_probe=False),
+    sample=SystemSample(
+        text="Berlin is near Atlantis.",
+        options={"argument": "small", "url": "{url}", "kb": ""},
+        reply=r'{"id": "1", "object": "chat.completion", "model": "small", "choices": [{"index": 0, "message": '
+        r'{"role": "assistant", "content": "{\"mentions\": [{\"text\": \"Berlin\", \"title\": \"Berlin\"}, '
+        r'{\"text\": \"Atlantis\", \"title\": null}]}"}, "finish_reason": "stop"}], '
+        r'"usage": {"prompt_tokens": 100, "completion_tokens": 50}}',
+        predictions=(Prediction(0, 6, "Berlin"), Prediction(15, 23, None)),
+    ),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from karat.model.document import Document
-from karat.model.spec.system import Link, System, option
-from karat.storage.web_service import WebRequest, parse_host
+from karat.model.document import Document, Prediction
+from karat.model.spec.system import Link, System, SystemSample, option
+from karat.storage.http_client import WebRequest, parse_host
 from karat.systems.adapters.nif import TURTLE, parse_nif_response, to_nif_request
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 
@@ -47,4 +47,22 @@ SYSTEM = System(
     id_space="its own",
     extra="services",
     external_access=lambda options: get_web_access(options.argument),
+    sample=SystemSample(
+        text="Berlin is old.",
+        options={"argument": "{url}"},
+        reply="""@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .
+@prefix itsrdf: <http://www.w3.org/2005/11/its/rdf#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+
+<http://linker.example/d#char=0,14> a nif:RFC5147String, nif:String, nif:Context ;
+    nif:beginIndex "0"^^xsd:nonNegativeInteger ; nif:endIndex "14"^^xsd:nonNegativeInteger ;
+    nif:isString "Berlin is old." .
+
+<http://linker.example/d#char=0,6> a nif:RFC5147String, nif:String, nif:Phrase ;
+    nif:anchorOf "Berlin" ; nif:referenceContext <http://linker.example/d#char=0,14> ;
+    nif:beginIndex "0"^^xsd:nonNegativeInteger ; nif:endIndex "6"^^xsd:nonNegativeInteger ;
+    itsrdf:taIdentRef <http://dbpedia.org/resource/Berlin> .
+""",
+        predictions=(Prediction(0, 6, "http://dbpedia.org/resource/Berlin"),),
+    ),
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from karat.model.document import Prediction
 from karat.model.spec.external_access import ExternalAccess, TrainingDetails
-from karat.model.spec.system import Link, System, option
+from karat.model.spec.system import Link, System, SystemSample, option
 from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
 
 
@@ -47,5 +48,32 @@ SYSTEM = System(
         data="Wikipedia; the model aida_model also AIDA-CoNLL",
         vocabulary="6 million entities of Wikipedia, or 33 million of Wikidata",
         extra_features="descriptions, types",
+    ),
+    sample=SystemSample(
+        text="Berlin is old.",
+        options={"python": "{python}", "env": "PYTHONPATH"},
+        package={
+            "refined/__init__.py": "",
+            "refined/data_types/__init__.py": "",
+            "refined/data_types/base_types.py": """
+class Entity:
+    wikidata_entity_id = "Q64"
+class Span:
+    def __init__(self, text, start, ln):
+        self.text, self.start, self.ln = text, start, ln
+        self.predicted_entity, self.entity_linking_model_confidence_score = Entity(), 0.75
+""",
+            "refined/inference/__init__.py": "",
+            "refined/inference/processor.py": """
+from refined.data_types.base_types import Span
+class Refined:
+    @classmethod
+    def from_pretrained(cls, model_name, entity_set):
+        return cls()
+    def process_text(self, text, spans=None):
+        return spans or [Span(text[:6], 0, 6)]
+""",
+        },
+        predictions=(Prediction(0, 6, "Q64", score=0.75),),
     ),
 )

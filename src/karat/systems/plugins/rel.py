@@ -8,11 +8,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from karat.model.document import Document, Response
+from karat.model.document import Document, Prediction, Response
 from karat.model.errors import ResponseError
 from karat.model.spec.external_access import TrainingDetails
-from karat.model.spec.system import Link, System, option
-from karat.storage.web_service import WebRequest
+from karat.model.spec.system import Link, System, SystemSample, option
+from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 
@@ -74,4 +74,13 @@ SYSTEM = System(
     extra="services",
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(data="AIDA-CoNLL", dump_date="2014 or 2019", vocabulary="Wikipedia"),
+    sample=SystemSample(
+        text="Ada went from Berlin to Poland.",
+        options={"url": "{url}"},
+        reply="""[[14, 6, "Berlin", "Berlin", 0.8, 0.99, "LOC"], [0, 3, "Ada", "NIL", 0.0, 0.9, "PER"]]""",
+        predictions=(
+            Prediction(14, 20, "https://en.wikipedia.org/wiki/Berlin", score=0.8, types=("LOC",)),
+            Prediction(0, 3, None, score=0.0, types=("PER",)),
+        ),
+    ),
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from karat.model.document import Prediction
 from karat.model.spec.external_access import ExternalAccess
-from karat.model.spec.system import Link, System, option
+from karat.model.spec.system import Link, System, SystemSample, option
 from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
 
 
@@ -40,4 +41,19 @@ SYSTEM = System(
     fingerprint=lambda options: fingerprint_files(_command(options)[1:]),
     requirements=("an environment with spaCy and a pipeline with an entity linker",),
     external_access=lambda options: ExternalAccess(command=_command(options)),
+    sample=SystemSample(
+        text="Berlin is near Atlantis.",
+        options={"argument": "pipeline", "python": "{python}", "env": "PYTHONPATH"},
+        package={
+            "spacy.py": """
+from types import SimpleNamespace
+def load(name):
+    return lambda text: SimpleNamespace(ents=[
+        SimpleNamespace(start_char=0, end_char=6, kb_id_="Q64", label_="GPE"),
+        SimpleNamespace(start_char=15, end_char=23, kb_id_="NIL", label_="LOC"),
+    ])
+""",
+        },
+        predictions=(Prediction(0, 6, "Q64", types=("GPE",)), Prediction(15, 23, None, types=("LOC",))),
+    ),
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from karat.model.document import Prediction
 from karat.model.spec.external_access import ExternalAccess, TrainingDetails
-from karat.model.spec.system import Link, System, option
+from karat.model.spec.system import Link, System, SystemSample, option
 from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
 
 
@@ -42,4 +43,21 @@ SYSTEM = System(
     requirements=("an environment with the package and its knowledge base",),
     external_access=lambda options: ExternalAccess(command=_command(options)),
     training=TrainingDetails(data="none", vocabulary="Wikidata", candidate_list="Wikidata aliases"),
+    sample=SystemSample(
+        text="Berlin is old.",
+        options={"python": "{python}", "env": "PYTHONPATH"},
+        package={
+            "spacy.py": """
+from types import SimpleNamespace
+class Linked:
+    def get_span(self): return SimpleNamespace(start_char=0, end_char=6)
+    def get_id(self): return 64
+class Language:
+    def add_pipe(self, name, last): assert name == "entityLinker"
+    def __call__(self, text): return SimpleNamespace(_=SimpleNamespace(linkedEntities=[Linked()]))
+def load(name): return Language()
+""",
+        },
+        predictions=(Prediction(0, 6, "Q64"),),
+    ),
 )

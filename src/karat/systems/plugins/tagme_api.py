@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from karat.model.document import Document, Response
+from karat.model.document import Document, Prediction, Response
 from karat.model.spec.external_access import TrainingDetails
-from karat.model.spec.system import Link, System, option
-from karat.storage.web_service import WebRequest
+from karat.model.spec.system import Link, System, SystemSample, option
+from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response
 from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
@@ -91,5 +91,17 @@ SYSTEM = System(
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(
         data="Wikipedia links", vocabulary="Wikipedia", candidate_list="titles, anchors and redirects"
+    ),
+    sample=SystemSample(
+        text="Berlin is near New York?",
+        options={"url": "{url}"},
+        reply="""{"test": "5", "time": 12, "api": "tag", "lang": "en", "annotations": [
+            {"spot": "Berlin", "start": 0, "end": 6, "link_probability": 0.3, "rho": 0.4, "id": 11, "title": "Berlin"},
+            {"spot": "New York", "start": 15, "end": 23, "link_probability": 0.2, "rho": 0.1, "id": 12}
+        ]}""",
+        predictions=(
+            Prediction(0, 6, "https://en.wikipedia.org/wiki/Berlin", score=0.4),
+            Prediction(15, 23, "https://en.wikipedia.org/?curid=12", score=0.1),
+        ),
     ),
 )

@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from karat.model.document import Document, Response
+from karat.model.document import Document, Prediction, Response
 from karat.model.spec.external_access import TrainingDetails
-from karat.model.spec.system import Link, System, option
-from karat.storage.web_service import WebRequest
+from karat.model.spec.system import Link, System, SystemSample, option
+from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response, to_utf16_offset
 from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
@@ -90,4 +90,11 @@ SYSTEM = System(
     extra="services",
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(vocabulary="Wikipedia"),
+    sample=SystemSample(
+        text="𝔘lm is not New York.",
+        options={"url": "{url}"},
+        reply="""{"annotations": [{"start": 12, "end": 20, "spot": "New York", "rho": 0.7, "id": 12,
+             "title": "New York"}], "metrics": {"time_spot": 4000000, "time_disambiguation": 6000000}}""",
+        predictions=(Prediction(11, 19, "https://en.wikipedia.org/wiki/New_York", score=0.7),),
+    ),
 )

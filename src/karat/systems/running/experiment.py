@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -125,6 +125,28 @@ class ExperimentResult:
     corpus: Corpus
     system_run: SystemRun
     result: Result
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the run is one of several runs of its system on its dataset."""
+        return "repeat" in self.system_run.run.metadata
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the system failed on every document."""
+        return bool(self.system_run.n_documents) and self.system_run.n_failures == self.system_run.n_documents
+
+
+def create_experiment(names: Sequence[str], shared_options: Mapping[str, str], **fields: Any) -> Experiment:  # noqa: ANN401  # those of `Experiment`
+    """Return an experiment with the systems `names`, which share options by name, and other fields of `Experiment`.
+
+    Raise an error for an unknown system, for an option that no system has, and without datasets.
+    """
+    if not fields.get("datasets"):
+        raise UsageError("no dataset. Add --on DATASET, such as --on demo.")
+    systems = make_titles_unique([RunnableSystem.from_text(name, shared_options) for name in names])
+    check_unused_options(systems, shared_options)
+    return Experiment(systems, kb=shared_options.get("kb"), **fields)
 
 
 def read_experiment(path: str) -> tuple[Experiment, str]:

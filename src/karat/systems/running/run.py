@@ -17,8 +17,9 @@ from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.model.spec.external_access import TrainingDetails
 from karat.stats.timing import TimeSummary
+from karat.systems.running.cached_responses import CachedResponse
 from karat.systems.running.system import RunnableSystem
-from karat.systems.running.system_runner import CachedResponse, CollectedResponses, RunOptions, collect_responses
+from karat.systems.running.system_runner import CollectedResponses, RunOptions, collect_responses
 
 
 @dataclass(frozen=True)
@@ -198,10 +199,10 @@ def _time_metadata(times: TimeSummary | None, clock: str, collected: CollectedRe
     """Return the manifest entries on seconds per document; empty if no times are known."""
     if times is None:
         return {}
-    overhead = max((collected.cached_responses[response.id].overhead for response in collected.responses), default=0.0)
+    latency = max((collected.cached_responses[response.id].latency for response in collected.responses), default=0.0)
     metadata = {"times": clock, "seconds in all": f"{times.total:.6g}", "seconds mean": f"{times.mean:.6g}"}
     metadata |= {f"seconds {name}": f"{getattr(times, name):.6g}" for name in ("median", "p90", "p95", "p99")}
-    return metadata | ({"seconds of an empty request": f"{overhead:.6g}"} if overhead else {})
+    return metadata | ({"seconds of an empty request": f"{latency:.6g}"} if latency else {})
 
 
 def _date_metadata(collected: CollectedResponses, start: datetime) -> dict[str, str]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final, Literal, NamedTuple, TypeAlias, overload
+from typing import Final, NamedTuple, overload
 
 import msgspec
 
@@ -22,17 +22,12 @@ from karat.model.spec.system import Link
 from karat.stats.timing import Usage, get_usage, start_measurement
 from karat.storage.data_folder import get_home_folder
 from karat.storage.response_store import ResponseStore
-from karat.systems.adapters.rate_limiter import RateLimiter
-from karat.systems.adapters.retry import RetryPolicy, use_retry_policy
+from karat.storage.retry import RateLimiter, RetryPolicy, use_retry_policy
 from karat.systems.adapters.telemetry import ResponseTelemetry, capture_telemetry, redact_secrets
+from karat.systems.running.cached_responses import CachedResponse, Clock, read_cached_responses, write_cached_response
+from karat.systems.running.latency import measure_latency, subtract_latency
 from karat.systems.running.system import RunnableSystem, document_key
 
-Clock: TypeAlias = Literal["service-reported", "local call", "local call, batch mean", "wall"]
-"""The source of a measured time; `batch mean`: the time of a batch, divided by its number of documents."""
-
-_CORRECTED: Final = "wall minus empty request"
-
-_EMPTY_REQUEST: Final = "a" + " " * 3000  # the probe of BAT, which contains no entity
 _POLL_SECONDS: Final = 0.5  # between two checks for an interrupt
 _SKIPPED_MESSAGE: Final = "not sent, because {count} documents in a row had failed; last error: {last}"
 
@@ -65,27 +60,6 @@ class RunOptions:
     timing_runs: int = 1
     latency_probes: int = 6
     repeats: int = 1
-
-
-class CachedResponse(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A response with its measurements; the cache stores it without the document id.
-
-    `response`: the response.
-    `clock`: source of the measured time.
-    `timestamp`: when the response arrived, in ISO 8601.
-    `counts`: counted events, by description.
-    `overhead`: measured latency in seconds, which the time in the cache includes; see `subtract_overhead`.
-    `is_final`: the error is the system's own answer, so the document is not sent again.
-    `workers`: number of documents that were processed at once.
-    """
-
-    response: Response
-    clock: str
-    timestamp: str
-    counts: dict[str, int] = {}
-    overhead: float = 0.0
-    is_final: bool = False
-    workers: int = 1
 
 
 class CountedDocuments(Sequence[Document]):
@@ -137,7 +111,7 @@ class CollectedResponses:
     `n_cached`: number of responses from the cache.
     `usage`: CPU time and memory of this process and its children.
     `start_seconds`: seconds until the system was ready.
-    `overhead`: measured latency in seconds.
+    `latency`: measured latency in seconds.
     `counts`: counted events, by description.
     `peak_memory`: maximal memory of a persistent program, in bytes.
     `n_within_latency`: number of documents that took no longer than an empty request.
@@ -148,7 +122,7 @@ class CollectedResponses:
     n_cached: int
     usage: Usage
     start_seconds: float = 0.0
-    overhead: float = 0.0
+    latency: float = 0.0
     counts: Mapping[str, int] = field(default_factory=dict)
     peak_memory: int = 0
     n_within_latency: int = 0
@@ -193,7 +167,7 @@ def collect_responses(
     keys = [document_key(document, repeat) for document in queries]
     store = ResponseStore(get_home_folder() / "responses" / f"{system.cache_key(gold_mentions=gold_mentions)}.jsonl")
     try:
-        responses = {} if options.no_cache else dict(_read_cached(store, keys))
+        responses = {} if options.no_cache else dict(read_cached_responses(store, keys))
         missing = {key: document for key, document in zip(keys, queries, strict=True) if key not in responses}
         n_cached = sum(key in responses for key in keys)
         runner = SystemRunner(system, options, store, gold_mentions)
@@ -202,44 +176,9 @@ def collect_responses(
             new_responses = runner.run(missing, advance) if missing else {}
     finally:
         store.close()
-    corrected, n_within_latency = subtract_overhead({**responses, **new_responses})
+    corrected, n_within_latency = subtract_latency({**responses, **new_responses})
     collected = _to_collected([document.id for document in queries], keys, corrected, n_cached, runner)
     return replace(collected, n_within_latency=n_within_latency)
-
-
-def subtract_overhead(responses: Mapping[str, CachedResponse]) -> tuple[dict[str, CachedResponse], int]:
-    """Return responses whose times are less the time of an empty request, and how many took no longer than that.
-
-    If any document took no longer, an empty request does not measure the latency, and nothing is subtracted.
-    """
-    calibrated = {
-        key: cached
-        for key, cached in responses.items()
-        if cached.clock == "wall" and cached.overhead and cached.response.seconds is not None
-    }
-    n_within = sum((cached.response.seconds or 0.0) <= cached.overhead for cached in calibrated.values())
-    if n_within:
-        return dict(responses), n_within
-    corrected = {
-        key: msgspec.structs.replace(
-            cached,
-            clock=_CORRECTED,
-            response=msgspec.structs.replace(
-                cached.response, seconds=(cached.response.seconds or 0.0) - cached.overhead
-            ),
-        )
-        for key, cached in calibrated.items()
-    }
-    return {**responses, **corrected}, 0
-
-
-def _read_cached(store: ResponseStore, keys: Sequence[str]) -> Iterator[tuple[str, CachedResponse]]:
-    """Yield each distinct key that has a cached response, with the response; damaged records are skipped."""
-    for key in dict.fromkeys(keys):
-        record = store.get(key)
-        if record is not None:
-            with suppress(msgspec.DecodeError, UnicodeDecodeError):  # the process was killed while writing it
-                yield key, msgspec.json.decode(record, type=CachedResponse)
 
 
 def _to_collected(
@@ -268,7 +207,7 @@ def _to_collected(
         n_cached,
         runner.usage,
         runner.start_seconds,
-        runner.overhead,
+        runner.latency,
         dict(counts),
         runner.peak_memory,
     )
@@ -279,7 +218,7 @@ class SystemRunner:
 
     `usage`: CPU time and memory of this process and its children during `run`.
     `start_seconds`: seconds until the system was ready.
-    `overhead`: seconds of an empty request to a service.
+    `latency`: seconds of an empty request to a service.
     `peak_memory`: maximal memory of a persistent program, in bytes.
     `workers`: number of documents that are processed at once.
     """
@@ -288,7 +227,7 @@ class SystemRunner:
         self._system, self._options, self._store, self._gold_mentions = system, options, store, gold_mentions
         self._failures = FailureCounter(options.max_failures)
         self.usage = Usage()
-        self.start_seconds = self.overhead = 0.0
+        self.start_seconds = self.latency = 0.0
         self.peak_memory = 0
         self.workers = 1
 
@@ -310,7 +249,7 @@ class SystemRunner:
             )
             with use_retry_policy(policy):
                 if access.has_latency_probe:
-                    self.overhead = self._measure_overhead(link)
+                    self.latency = measure_latency(link, self._options.latency_probes)
                 return self._run_external(link, missing, advance, policy)
         finally:
             close: Callable[[], None] = getattr(link, "close", lambda: None)
@@ -395,21 +334,6 @@ class SystemRunner:
 
     # --- external systems: several documents at once
 
-    def _measure_overhead(self, link: Link) -> float:
-        """Return the mean seconds of an empty request, without the fastest and the slowest.
-
-        0 if a request fails or the service reports its own times.
-        """
-        times = []
-        for _ in range(self._options.latency_probes):
-            with capture_telemetry() as telemetry:
-                response = next(iter(link([Document("empty", _EMPTY_REQUEST)])))
-            if response.error is not None or telemetry.seconds is None or response.seconds is not None:
-                return 0.0  # a service that reports its own times needs no correction
-            times.append(telemetry.seconds)
-        trimmed = sorted(times)[1:-1] or times
-        return sum(trimmed) / len(trimmed) if trimmed else 0.0
-
     def _run_external(
         self, link: Link, missing: Mapping[str, Document], advance: Advance, policy: RetryPolicy
     ) -> dict[str, CachedResponse]:
@@ -465,11 +389,10 @@ class SystemRunner:
         else:
             clock = "service-reported"
         cached = CachedResponse(
-            response, clock, _now(), dict(telemetry.counts), self.overhead, telemetry.is_final, self.workers
+            response, clock, _now(), dict(telemetry.counts), self.latency, telemetry.is_final, self.workers
         )
         if response.error is None or telemetry.is_final:
-            anonymous = msgspec.structs.replace(cached, response=msgspec.structs.replace(response, id=""))
-            self._store.put(key, msgspec.json.encode(anonymous))
+            write_cached_response(self._store, key, cached)
         return cached
 
 

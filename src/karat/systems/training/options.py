@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from karat.model.errors import UnknownNameError, UsageError
@@ -87,3 +88,25 @@ def get_preset(name: str) -> TrainingOptions:
     if name not in PRESETS:
         raise UnknownNameError("preset", name, PRESETS)
     return PRESETS[name]
+
+
+def adapt_preset(
+    preset: TrainingOptions, kind: str, *, has_dev: bool, has_candidates: bool, **hyperparameters: object
+) -> TrainingOptions:
+    """Return a preset adapted to the kind of linker and the data, with the hyperparameters that are not None.
+
+    A bi-encoder gets sampled negatives, hard ones only if there are candidates. Without a development corpus, training
+    does not stop early.
+    """
+    options = preset
+    if kind == "bi-encoder":
+        options = options.replace(softmax="sampled", negatives=256, hard_negatives=8 if has_candidates else 0)
+    return options.replace(**({} if has_dev else {"patience": 0})).replace(**hyperparameters)
+
+
+def read_entity_list(path: str) -> list[str]:
+    """Return the entity ids in a file, one per line; raise `UsageError` if there are none."""
+    lines = [line for line in Path(path).read_text(encoding="utf-8").splitlines() if line]
+    if not lines:
+        raise UsageError(f"{path} contains no entities. Write one id per line.")
+    return lines

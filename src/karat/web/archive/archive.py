@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
 from karat.model.errors import InputError, UnknownNameError, UsageError, check_layout_version
+from karat.model.output.json_files import JsonRecord
 from karat.model.results.result import Result
 from karat.model.tables.arrow import Arrow
 from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
-from karat.render.files import JsonRecord
 from karat.render.gap import GapFile
 from karat.storage.content_store import ContentStore
 from karat.web.archive.credits import CreditsFile

@@ -69,6 +69,7 @@ class _ArchiveIndex(NamedTuple):
 
     @classmethod
     def from_archive(cls, archive: Archive) -> _ArchiveIndex:
+        """Index the systems, datasets and entries with verdicts of an archive."""
         entries = [entry for entry in archive.entries if entry.verdicts]
         return cls(rank_systems(archive), list(archive.datasets), entries)
 
@@ -181,6 +182,7 @@ def _build_entity_rows(
 
 
 def _zero_if_none(number: int | None) -> int:
+    """Return the number, 0 for None."""
     return number or 0
 
 

@@ -144,6 +144,7 @@ class _CaseCollector:
 
 
 def _list_ids(corpus: Corpus) -> list[str]:
+    """Return the ids of all documents of a corpus, in order."""
     ids: list[str] = corpus.ids.to_pylist()
     return ids
 

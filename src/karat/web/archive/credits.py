@@ -17,10 +17,10 @@ from karat.kb.relatedness import InLinks
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.corpus import Corpus
 from karat.model.errors import KaratError
+from karat.model.output.json_files import JsonRecord
 from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids
 from karat.model.tables.arrow import Arrow
-from karat.render.files import JsonRecord
 from karat.web.archive.shape import CreditRuleInfo
 
 _Prediction: TypeAlias = tuple[Any, ...]

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Final
 
 from karat.web.archive.archive import Archive
-from karat.web.archive.resources import build_resource, list_resources
+from karat.web.archive.resource import build_resource, list_resources
 
 _HEAD: Final = """<!doctype html>
 <html lang="en">

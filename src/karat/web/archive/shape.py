@@ -8,16 +8,10 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from karat.render.files import JsonRecord
-from karat.render.verification.report import (
-    JudgeAgreementRecord,
-    JudgePairRecord,
-    JudgeQualityRecord,
-    MissingLinksRecord,
-    PosthocRecord,
-    SourceRecord,
-    VerificationFile,
-)
+from karat.model.output.json_files import JsonRecord
+from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality, PairAgreement
+from karat.protocols.verification.posthoc import MissingShare
+from karat.render.verification.report import PosthocRecord, SourceRecord, VerificationFile
 
 CASE_KINDS: Final = ("correct", "wrong link", "wrong span", "missed", "spurious", "not counted")
 """The outcomes of cases on web pages. A wrong span is a spurious prediction that overlaps a mention."""
@@ -521,10 +515,10 @@ class VerificationResource(JsonRecord, frozen=True):
 
 
 __all__ = [  # what the client gets of other modules
-    "JudgeAgreementRecord",
-    "JudgePairRecord",
-    "JudgeQualityRecord",
-    "MissingLinksRecord",
+    "JudgeAgreement",
+    "JudgeQuality",
+    "MissingShare",
+    "PairAgreement",
     "PosthocRecord",
     "SourceRecord",
     "VerificationFile",

@@ -26,6 +26,7 @@ from karat.model.document import GOLD_LAYOUT, Header
 from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.profile_signatures import get_profile
+from karat.model.registry import list_plugins
 from karat.model.results.result import Result, find_special_headline
 from karat.model.run import Run
 from karat.model.spec.settings.task import TASKS
@@ -48,6 +49,17 @@ class ArchiveOptions:
     """Reference profiles whose score gap is explained."""
     resamples: int = 1000
     """Number of bootstrap samples, if the request has none."""
+
+    @classmethod
+    def from_names(
+        cls, reasons: Sequence[str] = (), *, resamples: int = 1000, one_profile: bool = False
+    ) -> ArchiveOptions:
+        """Return options that score under all profiles; with `one_profile` only under those whose gap is explained.
+
+        `reasons` names the reference profiles whose gap is explained. Raise an error for an unknown profile.
+        """
+        checked = check_profiles(reasons)
+        return cls(checked if one_profile else tuple(list_plugins("profiles")), checked, resamples)
 
 
 def add_results(
@@ -252,10 +264,12 @@ def _store_curves(
     """
     request = evaluation.request
     view = parse_measure(get_headline(evaluation.result)).view
-    settings = {
-        name: word for name, word in request.arguments["settings"].items() if name not in ("threshold", "match")
+    settings = {name: word for name, word in request.arguments["settings"].items() if name != "threshold"}
+    options = {
+        "settings": {**settings, "match": view.relation},
+        "kb": request.kb,
+        "allow_unknown": request.allow_unknown,
     }
-    options = {"match": view.relation, "settings": settings, "kb": request.kb, "allow_unknown": request.allow_unknown}
     lines, refusals = [], {}
     for over, compute in _CURVES.items():
         try:
@@ -287,13 +301,13 @@ def _check_scores(run: Run) -> None:
 
 def _alpha_json(corpus: Corpus, run: Run, _: str, options: Mapping[str, Any]) -> bytes:
     """Compute the curve of scores over alpha with the fine-grained paper's own settings and return its JSON."""
-    curve_options = {**options, "settings": {}}
+    curve_options = {**options, "settings": {"match": options["settings"]["match"]}}
     return alpha_json([alpha_curve(corpus, run, **curve_options)], "micro.f1", alpha_values(50))
 
 
 def _category_json(corpus: Corpus, run: Run, _: str, options: Mapping[str, Any]) -> bytes:
     """Compute the curve of scores over categories with the fine-grained paper's own settings and return its JSON."""
-    curve_options = {**options, "settings": {}}
+    curve_options = {**options, "settings": {"match": options["settings"]["match"]}}
     return category_json([category_curve(corpus, run, **curve_options)])
 
 

@@ -21,14 +21,13 @@ from pydantic import BaseModel
 from pydantic import Field as Parameter
 from starlette.concurrency import run_in_threadpool
 
-from karat.render.files import JsonRecord
+from karat.model.output.json_files import JsonRecord
 from karat.storage.content_store import FolderStore
 from karat.version import __version__
-from karat.web.archive import shape
 from karat.web.archive.archive import Archive, TextsShown
 from karat.web.archive.case_search import MAX_CASES, CaseQuery, search_cases
-from karat.web.archive.resources import build_resource, list_resources
-from karat.web.archive.shape import CASE_KINDS
+from karat.web.archive.resource import build_resource, list_all, list_resources
+from karat.web.archive.shape import CASE_KINDS, SearchResource
 from karat.web.server.guard import (
     LOOPBACK,
     PROBLEMS,
@@ -297,18 +296,21 @@ def _describe_error_responses() -> dict[int | str, dict[str, Any]]:
 
 
 def _build_openapi(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI description of all routes, with the schema of every resource."""
+    """Return the OpenAPI description of all routes of `app`, with the JSON schemas of their responses.
+
+    A resource is a JSON document that a page of the report shows; each kind of resource has a schema.
+    """
     description: dict[str, Any] = get_openapi(title=app.title, version=app.version, routes=app.routes)
-    resources = [kind for name, kind in vars(shape).items() if name.endswith("Resource")]
-    kinds = [*resources, ResourceNames, UploadedEntries, WebProblem]
+    resources = [resource.record for resource in list_all().values()]
+    kinds = [*resources, SearchResource, ResourceNames, UploadedEntries, WebProblem]
     (*schemas,), components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     description.setdefault("components", {}).setdefault("schemas", {}).update(components)
-    names_schema, upload_schema, _ = schemas[len(resources) :]
+    search_schema, names_schema, upload_schema, _ = schemas[len(resources) :]
     any_resource = {"anyOf": schemas[: len(resources)]}
     responses = {
         ("/api/resources", "get", "200"): names_schema,
         ("/api/resources/{name}", "get", "200"): any_resource,
-        ("/api/cases", "get", "200"): schemas[resources.index(shape.SearchResource)],
+        ("/api/cases", "get", "200"): search_schema,
         ("/api/uploads", "post", "201"): upload_schema,
         ("/at/{submission}/api/resources", "get", "200"): names_schema,
         ("/at/{submission}/api/resources/{name}", "get", "200"): any_resource,

@@ -65,19 +65,23 @@ def _make_handler(error: str) -> Callable[..., Any]:
 
 
 async def _handle_web_error(_: Request, problem: Exception) -> Response:
+    """Return the response for a `WebError`, with its error name and message."""
     assert isinstance(problem, WebError)
     return _problem_response(problem)
 
 
 async def _handle_invalid_request(_: Request, problem: Exception) -> Response:
-    """Return a response that names each invalid parameter."""
+    """Return the response for a request with invalid parameters; its message names each of them."""
     assert isinstance(problem, RequestValidationError)
     message = "; ".join(f"{'.'.join(map(str, error['loc'][1:]))}: {error['msg']}" for error in problem.errors())
     return _problem_response(WebError("bad-request", message or "the request is incomplete."))
 
 
 async def _handle_http_error(_: Request, problem: Exception) -> Response:
-    """Return an error of the web framework, such as an unknown path, under the error name of its status."""
+    """Return the response for an error of the web framework, such as 404 for an unknown path.
+
+    Its error name is the one with the same HTTP status in `PROBLEMS`, or else `bad-request`. Headers are passed on.
+    """
     assert isinstance(problem, HTTPException)
     error = next((name for name, status in PROBLEMS.items() if status == problem.status_code), "bad-request")
     response = _problem_response(WebError(error, str(problem.detail)))
@@ -91,6 +95,7 @@ async def _handle_failure(_: Request, __: Exception) -> Response:
 
 
 def _problem_response(problem: WebError) -> Response:
+    """Return the JSON response that describes an error, with its HTTP status."""
     return json_response(problem.problem, problem.status)
 
 

@@ -5,7 +5,8 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.data.inputs import GoldInput, SystemsInput, load_system_inputs
 from karat.evaluation.cases.input_checks import format_input_notes
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
@@ -22,6 +24,7 @@ from karat.evaluation.view import mean_score
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
+from karat.model.keywords import check_keywords
 from karat.model.measure_name import ViewName
 from karat.model.results.result import Score
 from karat.model.run import Run
@@ -31,6 +34,8 @@ from karat.model.spec.settings.threshold import Sweep, Threshold
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs, flatten_mentions
+
+_RELATIONS = "strong,weak,mention-weak,entity"
 
 
 class PairSimilarity(NamedTuple):
@@ -102,29 +107,35 @@ class Similarity:
     """Hints at likely mistakes."""
 
 
+@check_keywords
 def similarity(
-    corpus: Corpus,
-    runs: Sequence[Run],
+    gold: GoldInput,
+    systems: SystemsInput,
     *,
-    match: str = "strong,weak,mention-weak,entity",
     profile: str = "karat",
+    settings: Mapping[str, object] | None = None,
     best_threshold: str | None = None,
-    kb: KB | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
-    **setting: str,
 ) -> Similarity:
     """Compare the predictions of several systems with each other and with the gold standard.
 
+    `gold` and each of `systems` are a path, a name from the catalogue, plain dictionaries, or an object; `systems` may
+    be a mapping from names to predictions.
     All predictions are compared, or with `best_threshold` (such as `oracle-bat-paper`) the predictions above each
-    system's best threshold for the relation, as in BAT's Table 9. `match` lists the match relations. `profile`, `kb`,
-    `allow_unknown` and the settings are as in `evaluate`.
+    system's best threshold for the relation, as in BAT's Table 9. The setting `match` lists the match relations, by
+    default `strong,weak,mention-weak,entity`. `profile`, `settings`, `kb` and `allow_unknown` are as in `evaluate`.
     """
+    corpus, runs = load_system_inputs(gold, systems)
     names = [run.name for run in runs]
     if len(runs) < 2 or len(set(names)) < len(names):
-        raise UsageError("similarity needs at least two runs with different names. Pass such runs.")
-    all_settings = {"threshold": best_threshold or "none", **setting, "match": match}
-    if best_threshold is not None and setting.get("threshold", best_threshold) != best_threshold:
+        raise UsageError(
+            "similarity needs at least two runs with different names. Pass such runs, or a mapping from names."
+        )
+    threshold = (settings or {}).get("threshold", best_threshold)
+    if best_threshold is not None and threshold != best_threshold:
         raise UsageError("best_threshold and threshold both set the threshold. Pass one of them.")
+    all_settings = {"match": _RELATIONS, **(settings or {}), "threshold": threshold or "none"}
     request = Request.from_options(profile=profile, settings=all_settings, kb=kb, allow_unknown=allow_unknown)
     evaluations = {run.name: Evaluation.from_data(request, corpus, run) for run in runs}
     views = {

@@ -56,16 +56,11 @@ def compute_similarities(grid: Grid, match: str, best_threshold: str | None) -> 
             by_dataset[name] = similarity(
                 corpus,
                 runs,
-                match=match,
                 profile=grid.request.profile,
+                settings={**grid.request.arguments["settings"], "match": match},
                 best_threshold=best_threshold,
                 kb=grid.request.kb,
                 allow_unknown=grid.request.allow_unknown,
-                **{
-                    setting: value
-                    for setting, value in grid.request.arguments["settings"].items()
-                    if setting != "match"
-                },
             )
     if not by_dataset:
         raise UsageError("no dataset has predictions of two systems. Pass the files of two systems for one dataset.")

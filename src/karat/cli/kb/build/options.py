@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from karat.cli.options.declaration import option
+from karat.cli.options.output import json_option
+
 if TYPE_CHECKING:
     from click._termui_impl import ProgressBar  # click gives the type no public name
 
@@ -23,32 +26,20 @@ _DATE = re.compile(r"(20\d\d)-?([01]\d)-?([0-3]\d)")
 
 def output_options(command: _C) -> _C:
     """Add the options `--out`, `--date` and `--json` of a new snapshot to a command (decorator)."""
-    from karat.cli.arguments import single_value
-
-    json = click.option(
-        "--json",
-        "json_file",
-        callback=single_value,
-        multiple=True,
-        metavar="FILE",
-        help="Write the contents of the snapshot as JSON.",
-    )
-    day = click.option(
-        "--date", callback=_parse_date, metavar="DATE", help="Date of the source data, such as 2026-11-01."
-    )
-    out = click.option(
+    day = option("--date", callback=_parse_date, metavar="DATE", help="Date of the source data, such as 2026-11-01.")
+    out = option(
         "--out",
         "folder",
         required=True,
         metavar="NAME|DIR",
         help="Name (for --kb) or folder of the snapshot. An old snapshot is replaced once the new one is complete.",
     )
-    return out(day(json(command)))
+    return out(day(json_option("the contents of the snapshot")(command)))
 
 
 def memory_option(command: _C) -> _C:
     """Add the option `--memory` to a command (decorator)."""
-    return click.option(
+    return option(
         "--memory",
         default="2GB",
         show_default=True,
@@ -57,14 +48,35 @@ def memory_option(command: _C) -> _C:
     )(command)
 
 
+def item_options(command: _C) -> _C:
+    """Add the options `--language` and `--wiki`, as `languages` and `wikis`, to a command (decorator)."""
+    languages = option(
+        "--language",
+        "languages",
+        metavar="CODE",
+        multiple=True,
+        default=["en"],
+        show_default=True,
+        help="Language of names, best first (repeatable).",
+    )
+    wikis = option(
+        "--wiki",
+        "wikis",
+        metavar="NAME",
+        multiple=True,
+        default=["enwiki"],
+        show_default=True,
+        help="Wikipedia whose titles to include (repeatable).",
+    )
+    return languages(wikis(command))
+
+
 def type_options(command: _C) -> _C:
     """Add the options `--types` and `--adjust`, the input of `read_type_rules`, to a command (decorator)."""
-    types = click.option(
+    types = option(
         "--types", "whitelist", metavar="FILE", help="Whitelist of types; entities get the listed types that apply."
     )
-    adjust = click.option(
-        "--adjust", multiple=True, metavar="FILE", help="Adjustments of types and classes (repeatable)."
-    )
+    adjust = option("--adjust", multiple=True, metavar="FILE", help="Adjustments of types and classes (repeatable).")
     return types(adjust(command))
 
 

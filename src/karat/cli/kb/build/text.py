@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.input_options import input_options
 from karat.cli.kb.build.options import output_options, print_manifest, snapshot_folder
+from karat.cli.options.declaration import karat_command
+from karat.cli.options.reading import input_options
 
 
-@click.command()
+@karat_command()
 @click.argument("corpora", nargs=-1, required=True, metavar="CORPUS…")
 @output_options
 @input_options

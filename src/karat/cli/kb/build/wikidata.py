@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from karat.cli.kb.build.options import (
+    item_options,
     memory_option,
     output_options,
     print_manifest,
@@ -15,29 +16,13 @@ from karat.cli.kb.build.options import (
     snapshot_folder,
     type_options,
 )
+from karat.cli.options.declaration import karat_command, option
 
 
-@click.command()
+@karat_command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
-@click.option(
-    "--language",
-    "languages",
-    metavar="CODE",
-    multiple=True,
-    default=["en"],
-    show_default=True,
-    help="Language of names, best first (repeatable).",
-)
-@click.option(
-    "--wiki",
-    "wikis",
-    metavar="NAME",
-    multiple=True,
-    default=["enwiki"],
-    show_default=True,
-    help="Wikipedia whose titles to include (repeatable).",
-)
-@click.option("--wikipedia", metavar="NAME|DIR", help="Wikipedia snapshot with link counts, links and redirects.")
+@item_options
+@option("--wikipedia", metavar="NAME|DIR", help="Wikipedia snapshot with link counts, links and redirects.")
 @type_options
 @output_options
 @memory_option

@@ -14,11 +14,12 @@ from karat.cli.kb.build.options import (
     snapshot_date,
     snapshot_folder,
 )
+from karat.cli.options.declaration import karat_command, option
 
 
-@click.command()
+@karat_command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
-@click.option("--wiki", metavar="NAME", help="Wikipedia, such as enwiki.  [default: from the file names]")
+@option("--wiki", metavar="NAME", help="Wikipedia, such as enwiki.  [default: from the file names]")
 @output_options
 @memory_option
 def command(

@@ -91,14 +91,17 @@ def _to_annotations(element: Element, location: str) -> dict[str, Any]:
 
 
 def _to_location(element: Element, context: str) -> dict[str, int]:
+    """Return `offset` and `length` of a location element; raise `InputError` at `context` if one is no number."""
     return {
         name: parse_offset(element.get(name, ""), context, f"{name} of a location") for name in ("offset", "length")
     }
 
 
 def _get_infons(element: Element) -> dict[str, str]:
+    """Return the texts of the `infon` elements inside `element`, by key."""
     return {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")}
 
 
 def _get_text(element: Element, name: str) -> str:
+    """Return the text of the first element `name` inside `element`, stripped; empty if there is none."""
     return (element.findtext(name) or "").strip()

@@ -72,7 +72,10 @@ class ElevantGold:
     """Documents that are not in a table yet."""
 
     def add_block(self, block: ArticleBlock) -> None:
-        """Add the documents and labels of a block of articles; the error policy may skip invalid articles."""
+        """Add the documents and labels of `block`, a number of consecutive articles, to those collected so far.
+
+        Invalid articles raise `InputError`, or are skipped and counted if the error policy says so.
+        """
         if is_skipping():
             block = self._select_valid(block)
             if not block.objects:
@@ -113,6 +116,7 @@ class ElevantGold:
         return replace(corpus, skipped=dict(counts))
 
     def _get_location(self, row: int) -> str:
+        """Return the location `FILE:LINE` of the document in a row, for messages."""
         return f"{self.source.label}:{self.numbers[row]}"
 
 
@@ -142,7 +146,7 @@ class _Batch:
         return self.n_labels + len(self.numbers) > _BATCH_SIZE
 
     def add_block(self, block: ArticleBlock) -> None:
-        """Add the fields of a block of articles; the block must be plain if the batch is."""
+        """Add the fields of `block`, a number of consecutive articles; the block must be plain if the batch is."""
         articles = block.objects
         self.numbers.extend(block.numbers)
         self.ids.extend([str(article.id) for article in articles])
@@ -173,6 +177,7 @@ class _Batch:
         self.categories.extend([label.categories for label in labels])
 
     def _append(self, name: str, array: Arrow) -> None:
+        """Add an array, with the values of one block of articles, to the field `name`."""
         self.fields[name].append(array)
 
     def get_column(self, name: str) -> Arrow:
@@ -181,6 +186,7 @@ class _Batch:
 
 
 def _to_integers(values: list[int]) -> Arrow:
+    """Return a list of numbers as an Arrow array."""
     return pa.array(np.fromiter(values, np.int64, len(values)))
 
 

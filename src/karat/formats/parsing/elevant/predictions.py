@@ -118,6 +118,7 @@ class ElevantPredictions:
         self.batch = _Batch()
 
     def _get_location(self, row: int) -> str:
+        """Return the location `FILE:LINE` of the document in a row, for messages."""
         return f"{self.source.label}:{self.numbers[row]}"
 
 
@@ -174,6 +175,7 @@ def _to_offsets(sizes: list[int]) -> Arrow:
 
 
 def _to_integers(values: list[int]) -> Arrow:
+    """Return a list of numbers as an Arrow array."""
     return pa.array(np.fromiter(values, np.int32, len(values)))
 
 

@@ -83,13 +83,16 @@ class _SentenceNif:
         self._check_contexts(source)
 
     def check_document(self, document: str) -> None:
-        """Raise the recorded error of an invalid sentence or annotation of a document, if any."""
+        """Raise the recorded error of an invalid sentence or annotation of the document with IRI `document`, if any."""
         for name in (document, *(sentence.name for sentence in self.sentences[document])):
             if name in self._problems:
                 raise self._problems[name]
 
     def _add_resource(self, subject: str, values: Values, source: ByteSource) -> None:
-        """Add a resource as an annotation, sentence, document or entity with types, by its predicates."""
+        """Add the resource `subject` as an annotation, sentence, document or entity with types, by its predicates.
+
+        `values` has the objects of the statements about `subject`, by predicate.
+        """
         if CONTEXT in values:
             self.annotations[values[CONTEXT][0]].append(
                 _Annotation(
@@ -116,7 +119,10 @@ class _SentenceNif:
             self._add_types(subject, values)
 
     def _add_types(self, subject: str, values: Values) -> None:
-        """Add the types of an entity, and count all other statements about it."""
+        """Add the types that the statements about the entity `subject` name; count its other statements in `skipped`.
+
+        `values` has the objects of the statements about `subject`, by predicate.
+        """
         for predicate, objects in values.items():
             if get_local_name(predicate) == "entityType":
                 self.types[subject] = tuple(
@@ -126,7 +132,10 @@ class _SentenceNif:
                 self.skipped[f"statements with {get_local_name(predicate)} about entities"] += len(objects)
 
     def _count_unknown(self, values: Values, expected: frozenset[str], plural: str) -> None:
-        """Count statements with predicates other than `expected`; `plural` names the kind of subject in the counts."""
+        """Count the statements about a resource whose predicates are not `expected`, in `skipped`.
+
+        `values` has the objects of the statements, by predicate; `plural` is the noun for such resources in the count.
+        """
         if not expected.issuperset(values):
             for predicate in (name for name in values if name not in expected):
                 self.skipped[f"statements with {get_local_name(predicate)} about {plural}"] += len(values[predicate])
@@ -145,9 +154,10 @@ class _SentenceNif:
                 skip_or_raise(problem)
 
     def iterate_annotations(self, document: str) -> Iterator[tuple[int, int, _Annotation]]:
-        """Yield start, end and annotation for each annotation of a document, with offsets in the document.
+        """Yield start, end and annotation for each annotation of the document with IRI `document`.
 
-        Anchors that differ from the sentence are counted.
+        Start and end count from the start of the document. Anchors (`nif:anchorOf`) that differ from the text of their
+        sentence are counted in `skipped`.
         """
         for sentence in self.sentences[document]:
             for annotation in self.annotations[sentence.name]:

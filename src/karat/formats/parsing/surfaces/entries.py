@@ -10,6 +10,7 @@ from typing import Final
 
 from karat.formats.parsing.surfaces.json_extraction import JsonValue
 from karat.model.document import UNLINKED, Candidate, EntityId, WrittenPrediction
+from karat.model.spec.settings.nil_spellings import NIL_ID, PROSE_NIL
 
 TEXT_NAMES: Final = (
     "text",
@@ -49,7 +50,6 @@ TRUNCATED: Final = "truncated or invalid lists (complete entries read)"
 EARLIER_LISTS: Final = "earlier lists in one answer (only the last was read)"
 VERBAL_NIL: Final = "links that state in prose that there is none (read as NIL)"
 
-_NIL = frozenset({"", "nil", "null", "none", "n/a", "na", "unknown", "not found", "no match", "-"})
 _LINK = re.compile(r"(?:wd:)?[Qq][0-9]+|https?://\S+|NIL")
 _MAX_OFFSET = 2**31 - 1
 
@@ -199,8 +199,8 @@ class _EntryFields:
                 )
             if isinstance(value, int) and not isinstance(value, bool):
                 value = str(value)
-            if value is None or (isinstance(value, str) and value.strip().casefold() in _NIL):
-                self._counts[VERBAL_NIL] += value is not None and value.strip() != "NIL"
+            if value is None or (isinstance(value, str) and value.strip().casefold() in PROSE_NIL):
+                self._counts[VERBAL_NIL] += value is not None and value.strip() != NIL_ID
                 return None
             return replace_surrogates(value) if isinstance(value, str) else UNLINKED
         return UNLINKED

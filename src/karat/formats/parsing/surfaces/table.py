@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 
-from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.json.blocks import empty_file_error
 from karat.formats.parsing.lines import decode_utf8
 from karat.formats.parsing.surfaces.columns import ColumnRoles
@@ -30,13 +30,13 @@ from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
+from karat.model.spec.settings.nil_spellings import NIL_ID
 
 PreviewCallback = Callable[[str, Sequence[str]], None]
 """Callback that gets the name of a file and a preview of its first mentions."""
 
 _BOM = b"\xef\xbb\xbf"
 _N_PREVIEWS = 3
-_NIL = "NIL"
 
 
 @dataclass
@@ -130,6 +130,7 @@ def _read_corpus(source: ByteSource, columns: ColumnRoles, on_preview: PreviewCa
 
 
 def _to_label(prediction: Prediction) -> Label:
+    """Convert a prediction to a gold label with the same span, entity and types."""
     return Label(prediction.start, prediction.end, prediction.entity, types=prediction.types)
 
 
@@ -167,7 +168,7 @@ def _find_gold_text(doc_id: str, texts: GoldTexts) -> str | None:
 def _format_preview(doc_id: str, item: Label | Prediction, text: str | None) -> str:
     """Format a mention for the preview: document, span, surface if the text is known, and link."""
     surface = "" if text is None else f" {text[item.start : item.end]!r}"
-    link = "NIL" if item.entity is None else "unlinked" if item.entity is UNLINKED else item.entity
+    link = NIL_ID if item.entity is None else "unlinked" if item.entity is UNLINKED else item.entity
     return f"{doc_id}: [{item.start}, {item.end}){surface} → {link}"
 
 
@@ -294,7 +295,7 @@ def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
     if name is None or not has_column(row.fields, name):
         return UNLINKED
     value = get_value(row.fields, name)
-    if value is None or value == _NIL:
+    if value is None or value == NIL_ID:
         return None
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
@@ -304,6 +305,7 @@ def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
 
 
 def _to_text(value: object) -> str | None:
+    """Return a cell as valid Unicode text; None stays None."""
     return None if value is None else replace_surrogates(str(value))
 
 

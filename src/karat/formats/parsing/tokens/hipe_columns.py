@@ -28,6 +28,7 @@ from karat.model.errors import InputError
 from karat.model.reader_categories import METONYMIC, OTHER_WORDS
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource
+from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.columns import mask_category
 
 _RUN_NAME = re.compile(r"[^_]+_bundle\d+_(?P<dataset>[a-z0-9]+)_(?P<language>[a-z]{2})_\d+\.tsv(\.gz)?", re.IGNORECASE)
@@ -225,6 +226,7 @@ def join_rows(rows: Sequence[Row]) -> JoinedText:
 
 
 def _get_gap(flags: tuple[str, ...]) -> str:
+    """Return the text after a token, by its flags: nothing, a line break or a space."""
     return "" if "NoSpaceAfter" in flags else "\n" if "EndOfLine" in flags else " "
 
 
@@ -333,7 +335,7 @@ def parse_links(cell: str) -> tuple[EntityId, ...]:
     if cell in OUTSIDE:
         return (UNLINKED,)
     links = [_QID.sub(lambda match: match[0].upper(), link) for link in cell.split("|") if link]
-    return tuple(dict.fromkeys(None if link.upper() == "NIL" else link for link in links)) or (UNLINKED,)
+    return tuple(dict.fromkeys(None if link.upper() == NIL_ID else link for link in links)) or (UNLINKED,)
 
 
 def list_candidates(links: Sequence[EntityId]) -> tuple[Candidate, ...]:

@@ -4,7 +4,7 @@ Long files are read by statement patterns (`karat.formats.parsing.turtle.stateme
 without a pattern by line. Each distinct line is parsed once, with a subject of its own. If the parser returns triples
 for each of these subjects, no line begins or ends inside a literal, and statements can be joined from their lines.
 Other statements are parsed as they are. If that fails as well, the parser reads the rest of the file. Blank nodes that
-the same line describes are one node.
+the same line describes are one node. docs/architecture.md has the measured gain.
 """
 
 from __future__ import annotations
@@ -181,7 +181,11 @@ class _LineReader:
         return True
 
     def _parse_quads(self, lines: list[str]) -> list[Any] | None:
-        """Parse lines to triples; return None if they are incomplete, change prefixes or quote triples."""
+        """Parse lines with the known prefixes; return their triples, which pyoxigraph calls quads, or None.
+
+        None if there is a syntax error, such as an incomplete line, if the lines change prefixes or the base IRI, or if
+        they quote triples.
+        """
         from pyoxigraph import RdfFormat, Triple, parse
 
         text = "".join(f"@prefix {name}: <{address}> .\n" for name, address in self.prefixes.items())

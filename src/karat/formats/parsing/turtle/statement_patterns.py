@@ -131,9 +131,10 @@ class PatternReader:
         return default, None
 
     def find_next_statement(self, text: str, start: int) -> int:
-        """Return the offset where the next statement with a pattern may begin; the text before it must be parsed.
+        """Return the offset, from `start` on, at which a statement may begin that a known pattern can read.
 
-        Statements on the way are counted, and patterns of frequent forms learnt.
+        A general parser must read the text before it. The statements on the way are counted, and patterns are made for
+        forms that are frequent.
         """
         offset = start
         while True:
@@ -245,4 +246,5 @@ def _insert_marks(statement: str, constant_tokens: frozenset[int]) -> tuple[dict
 
 
 def _unescape(match: re.Match[str]) -> str:
+    """Return the character that an escape sequence of Turtle stands for."""
     return _ESCAPED_CHARACTERS.get(match[1], match[1])

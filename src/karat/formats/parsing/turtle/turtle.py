@@ -27,6 +27,7 @@ class _PrefixedFile:
         self._file = file
 
     def read(self, size: int) -> bytes:
+        """Return up to `size` bytes: first of the prefix declarations, then of the file."""
         return self._head.read(size) or self._file.read(size)
 
 
@@ -85,4 +86,5 @@ def format_literal(text: str) -> str:
 
 
 def _escape_unicode(match: re.Match[str]) -> str:
+    """Return the matched character as a Turtle escape sequence."""
     return f"\\u{ord(match[0]):04X}"

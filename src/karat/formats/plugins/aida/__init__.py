@@ -29,9 +29,9 @@ from karat.model.defects import isolate_defects, map_valid
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
 from karat.model.spec.format import ByteSource, Format, Sample
+from karat.model.spec.settings.nil_spellings import AIDA_NIL
 
 _ANNOTATIONS_FILE, _MERGED_FILE = "AIDA-YAGO2-annotations.tsv", "AIDA-YAGO2-dataset.tsv"
-_NIL = "--NME--"
 _START = re.compile(r"-DOCSTART- \((?P<id>.*)\)\s*")
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?-DOCSTART- \([^\n]*\)\s*\n")
 _NUMBERED = re.compile(rb"(?:\xef\xbb\xbf)?(?:-DOCSTART- [^\n]*\n|[^\S\n]*\n)*\d+\t(?![BI]\t)")
@@ -100,7 +100,7 @@ def _to_document(block: _Block) -> Document:
         entity, *other_ids = mention.ids
         start, end = starts[mention.start], ends[mention.end - 1]
         types = (mention.type,) if mention.type else ()
-        if entity == _NIL:
+        if entity == AIDA_NIL:
             labels.append(Label(start, end, None, types=types))
         else:
             labels.append(Label(start, end, entity, same_as=tuple(filter(None, other_ids)), types=types))
@@ -255,13 +255,14 @@ def _fill_block(
 
 
 def _recognises_folder(names: Sequence[str]) -> bool:
+    """Return whether a folder with these files has the annotations or the merged file."""
     return _ANNOTATIONS_FILE in names or _MERGED_FILE in names
 
 
 FORMAT = Format(
     title="AIDA-YAGO2",
     suffix=".aida.tsv",
-    markers=("-DOCSTART-", "--NME--"),
+    markers=("-DOCSTART-", AIDA_NIL),
     recognises=lambda opening: _OPENING.match(opening) is not None,
     recognises_folder=_recognises_folder,
     has_gold=lambda source: True,

@@ -159,6 +159,7 @@ def _read_linked_turns(sources: Sequence[ByteSource], skipped: Counter[str]) -> 
 
 
 def _get_turns(dialogue: _Dialogue) -> list[_Turn]:
+    """Return the turns of a dialogue, which files write as a list or by number."""
     return dialogue.turns if isinstance(dialogue.turns, list) else list(dialogue.turns.values())
 
 
@@ -231,7 +232,11 @@ def read_run(source: ByteSource) -> Run:
 
 
 def _to_predictions(text: str, annotations: list[_Annotation], skipped: Counter[str]) -> Iterator[Prediction]:
-    """Yield a prediction for each annotation of a turn that is found in its text."""
+    """Yield a prediction for each annotation of a turn, at its stated span or else where its text occurs in `text`.
+
+    Annotations that do not occur are dropped. They are counted in `skipped`, and so are those that occur several times
+    or differ from the text at their span.
+    """
     seen: Counter[tuple[str, str | None]] = Counter()
     for annotation in annotations:
         if span := _locate_mention(text, annotation, seen, skipped):
@@ -286,6 +291,7 @@ def _has_gold(source: ByteSource) -> bool:
 
 
 def _recognises_folder(names: Sequence[str]) -> bool:
+    """Return whether a folder with these files has dialogues and rows of gold annotations."""
     return any(map(_DIALOGUE_FILE.fullmatch, names)) and any(name in names for name in _GOLD_ROW_FILES)
 
 

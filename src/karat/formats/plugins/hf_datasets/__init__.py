@@ -127,6 +127,7 @@ def write_folder(data: Corpus | Run) -> dict[str, bytes]:
 
 
 def _encode_json(content: dict[str, Any]) -> bytes:
+    """Return the content as indented JSON with sorted keys."""
     return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
 
 

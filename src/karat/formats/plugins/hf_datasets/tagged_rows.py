@@ -11,6 +11,7 @@ from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.defects import map_valid
 from karat.model.document import UNLINKED, EntityId, Label
 from karat.model.errors import InputError
+from karat.model.spec.settings.nil_spellings import NIL_ID
 
 COLUMNS = ("tokens", "ner_tags", "entity_ids", "id", "doc_id", "text")
 """Columns that are read."""
@@ -123,7 +124,7 @@ def _to_entity(link: object) -> EntityId:
     """Return the entity of a token's link: None for `NIL`, `UNLINKED` for null or an empty cell."""
     if link is None or link in OUTSIDE:
         return UNLINKED
-    return None if link == "NIL" else str(link)
+    return None if link == NIL_ID else str(link)
 
 
 def _locate_tokens(tokens: list[str], text: object, skipped: Counter[str]) -> JoinedText:

@@ -124,6 +124,7 @@ def write_run(run: Run, file: IO[bytes]) -> None:
 
 
 def _encode_metadata(metadata: dict[str, str], layout: str) -> dict[bytes, bytes]:
+    """Return the metadata of a Parquet file: the metadata as JSON, and the layout."""
     return {METADATA_KEY: json.dumps(metadata, sort_keys=True).encode(), LAYOUT_KEY: layout.encode()}
 
 
@@ -175,6 +176,7 @@ def _has_gold(source: ByteSource) -> bool:
 
 
 def _recognises(head: bytes) -> bool:
+    """Return whether the first bytes are those of a Parquet file."""
     return head.startswith(b"PAR1")
 
 

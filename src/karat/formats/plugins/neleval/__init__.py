@@ -15,7 +15,7 @@ from itertools import count
 from typing import IO, NamedTuple
 
 from karat.formats.parsing.blank_texts import NO_TEXT_NOTE, make_blank_documents
-from karat.formats.parsing.duplicate_mentions import separate_duplicate_labels
+from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.file_openings import split_first_lines
 from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.formats.parsing.lost_fields import count_prediction_categories, count_texts_and_empty_documents

@@ -99,10 +99,12 @@ def parse_type(column: str, location: str) -> NelevalFields:
 
 
 def _to_strings(value: object) -> tuple[str, ...]:
+    """Return the members of a list, or a single value, as strings."""
     return tuple(map(_to_string, value if isinstance(value, list) else [value]))
 
 
 def _to_string(value: object) -> str:
+    """Return a string unchanged, and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

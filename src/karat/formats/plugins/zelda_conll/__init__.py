@@ -37,6 +37,7 @@ from karat.model.defects import skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.model.errors import InputError, UsageError
 from karat.model.spec.format import ByteSource, Format
+from karat.model.spec.settings.nil_spellings import NIL_ID
 
 _START = "-DOCSTART-"
 _META = "# meta\t"
@@ -181,7 +182,7 @@ def _to_label(token: _Token, start: int, end: int) -> Label:
     page, title, same_as = token.page[2:], token.title[2:], token.notes.same_as
     if title:
         return Label(start, end, title, same_as=same_as or ((page,) if page else ()))
-    entity: EntityId = None if page == "NIL" else page or UNLINKED
+    entity: EntityId = None if page == NIL_ID else page or UNLINKED
     return Label(start, end, entity, same_as=same_as)
 
 
@@ -224,7 +225,7 @@ def _format_tags(label: Label | None, is_continuation: bool, document: Document)
     title = label.entity if isinstance(label.entity, str) else ""
     _check_cell(title, document)
     prefix = "I-" if is_continuation else "B-"
-    return prefix + ("NIL" if label.entity is None else _get_page_id(label)), prefix + title
+    return prefix + (NIL_ID if label.entity is None else _get_page_id(label)), prefix + title
 
 
 def _get_page_id(label: Label) -> str:

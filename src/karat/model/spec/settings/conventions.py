@@ -10,6 +10,8 @@ import re
 from enum import Enum
 from typing import Final
 
+from karat.model.spec.settings.nil_spellings import BAT_NIL_IDS, ELEVANT_NIL_IDS, NIL_ID, NOT_IN_WIKI
+
 ORDER_DEPENDENT: Final = True
 """Marks a value whose result depends on the order of mentions in the files."""
 
@@ -170,11 +172,11 @@ class NilIds(Convention):
 
 _NIL_PATTERNS = {
     NilIds.NULL: "",
-    NilIds.NOT_IN_WIKI: "/notInWiki/",
-    NilIds.ELEVANT: r"^(?:NIL|<NIL>|<unk>|<UNK>|<unk_wid>)$|/$|/notInWiki/",
-    NilIds.NELEVAL: "^NIL",
-    NilIds.BAT: r"^(?:--NME--|\*null\*|NIL[0-9]*)$",
-    NilIds.HIPE: "^NIL$",
+    NilIds.NOT_IN_WIKI: NOT_IN_WIKI,
+    NilIds.ELEVANT: f"^(?:{'|'.join(map(re.escape, ELEVANT_NIL_IDS))})$|/$|{NOT_IN_WIKI}",
+    NilIds.NELEVAL: f"^{NIL_ID}",
+    NilIds.BAT: f"^(?:{'|'.join(map(re.escape, BAT_NIL_IDS))}|{NIL_ID}[0-9]*)$",
+    NilIds.HIPE: f"^{NIL_ID}$",
 }
 
 

@@ -171,40 +171,79 @@ def describe_value(name: str, value: str) -> str:
 
 
 class Conventions(msgspec.Struct, frozen=True):
-    """All settings of an evaluation as typed values; `texts` are the values as signatures write them.
+    """All settings of an evaluation as typed values.
 
     Except for `texts` and `task_name`, each field is named after its setting, with `_` for `-`.
     """
 
     texts: Mapping[str, str]
+    """The values of all settings as signatures write them, by name."""
     task_name: str
+    """The name of the task, a key of `TASKS`."""
+
+    # Mentions and matching
     gold_mentions: GoldMentionAlignment
+    """How predictions are assigned to given mentions."""
     spans: Spans
+    """When two spans are equal."""
     assignment: Assignment
-    nil: Nil
-    nil_ids: NilIds
-    prefixes: tuple[str, ...] | None
-    optional: Optional
-    alternatives: Alternatives
-    unlinked: Unlinked
+    """How predictions are assigned to mentions."""
     overlaps: Overlaps
+    """How overlapping annotations are handled."""
     duplicates: Duplicates
-    clusters: ClusterMembership
-    typing: Typing
+    """How duplicate annotations are handled."""
     evaluation_span: EvaluationSpan
+    """How mentions and predictions outside the evaluation span are scored."""
     invented: Invented
-    quantities: Quantities
-    empty: EmptyRule
-    macro: Macro
+    """How predicted mentions that have no place in the text are scored."""
     threshold: Threshold | Sweep
+    """The lowest score of a prediction that counts, or how it is selected."""
+
+    # Entities
     ids: Ids
+    """When two ids refer to the same entity."""
     unknown_ids: UnknownIds
-    categories: Categories
-    unknown_names: UnknownNames
-    near_mentions: NearMentions
-    false_coreference: FalseCoreference
-    groups: Groups
+    """How ids that are not in the knowledge base are compared."""
+    nil: Nil
+    """How NIL is scored."""
+    nil_ids: NilIds
+    """Which ids are NIL."""
+    prefixes: tuple[str, ...] | None
+    """The prefixes of ids that belong to the knowledge base; None if all ids do."""
+    unlinked: Unlinked
+    """How unlinked spans are scored."""
+    clusters: ClusterMembership
+    """In which clusters a mention is."""
+    typing: Typing
+    """When types are correct."""
+
+    # Gold standard
+    optional: Optional
+    """How optional mentions are scored."""
+    alternatives: Alternatives
+    """How a mention with several accepted links or segmentations is scored."""
+    quantities: Quantities
+    """When a prediction on a quantity or a datetime is correct."""
     membership: str
+    """The weights of mentions, for fuzzy recall."""
+
+    # Scores and groups
+    empty: EmptyRule
+    """The scores of empty documents and totals."""
+    macro: Macro
+    """Which documents macro scores average over."""
+    groups: Groups
+    """How scores by facet are computed."""
+
+    # Error categories
+    categories: Categories
+    """How mentions are assigned to error categories."""
+    unknown_names: UnknownNames
+    """How entities without a known name are classified."""
+    near_mentions: NearMentions
+    """Which mentions a spurious prediction is compared with."""
+    false_coreference: FalseCoreference
+    """Which spurious predictions count as false coreference."""
 
     @classmethod
     def from_settings(cls, texts: Mapping[str, str]) -> Conventions:

@@ -240,9 +240,10 @@ class _Predictions:
 
 
 def format_types(types: frozenset[str] | None) -> str:
-    """Return the types of an entity as ELEVANT writes them: sorted, joined by `|`, `OTHER` if none.
+    """Return the types of an entity as ELEVANT writes them: sorted, joined by `|`.
 
-    Quantities and datetimes have only that type.
+    `OTHER` if `types` is None (unknown) or empty. If `types` contains `QUANTITY` or `DATETIME`, only that one is
+    returned.
     """
     for kind in KINDS.values():
         if types and kind in types:
@@ -251,7 +252,7 @@ def format_types(types: frozenset[str] | None) -> str:
 
 
 def _join_outcomes(outcomes: Ints) -> list[str]:
-    """Return ELEVANT's distinct names of several outcomes, sorted."""
+    """Return the distinct names that ELEVANT has for `outcomes` (codes of outcomes), sorted."""
     return sorted({name for outcome in outcomes.tolist() for name in EVAL_TYPES[outcome]})
 
 

@@ -184,4 +184,5 @@ SUITE = Suite(
     "gold and the evaluated predictions in systems.",
     run=lambda path, _: reproduce_finegrained(path),
     expected_noun="printed",
+    data_path="finegrained",
 )

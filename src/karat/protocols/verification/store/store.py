@@ -146,7 +146,10 @@ class CampaignStore:
 
     @cached_property
     def _properties(self) -> dict[str, str]:
-        """Stored properties of the campaign: layout, options (as JSON) and secret."""
+        """Properties of the campaign by key, read from the database once.
+
+        The keys are `layout` (version of the tables), `options` (as JSON) and `secret`.
+        """
         with self.database.open_read_transaction() as connection:
             return {row.key: row.value for row in connection.execute(select(PROPERTIES))}
 

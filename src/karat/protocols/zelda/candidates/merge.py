@@ -10,7 +10,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
@@ -22,13 +21,15 @@ from numpy.typing import NDArray
 
 from karat.kb.protocol import KB
 from karat.model.errors import InputError, UsageError
+from karat.model.output.json_files import JsonFile
 from karat.model.output.progress import track_progress
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.digest import hash_strings
 from karat.protocols.zelda.candidates.keys import coarse_key
 from karat.protocols.zelda.candidates.staging import CandidateSource, StagedSource, preserve_stage, stage_source
 from karat.protocols.zelda.texts.title_updates import TitleUpdater
-from karat.storage.files import check_output_path, open_for_writing, printable_path
+from karat.storage.atomic_writing import check_output_path, open_for_writing
+from karat.storage.files import printable_path
 
 LAYOUT: Final = "karat-candidates/2"
 """Layout of the Parquet file."""
@@ -70,9 +71,8 @@ _OUTSIDE_SQL: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BuildResult:
-    """Statistics of built candidate lists."""
+class BuildResult(JsonFile, frozen=True, tag="karat-zelda-candidates/2"):
+    """Statistics of built candidate lists: the output of `karat zelda candidates --json`."""
 
     path: str
     """Path of the lists."""

@@ -83,6 +83,7 @@ class _PlainUnpickler(pickle.Unpickler):
     """Unpickler for dictionaries, strings and numbers only, since other pickles can run code."""
 
     def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401  # as its base
+        """Return the class that a pickle names; raise an error for any other than `Counter`, which could run code."""
         if (module, name) == ("collections", "Counter"):
             return Counter
         raise pickle.UnpicklingError(f"it contains {module}.{name}")

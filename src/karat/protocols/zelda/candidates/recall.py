@@ -88,13 +88,16 @@ class ListComparison:
     """Recall by list and split."""
 
     def mean_recall(self, name: str) -> float | None:
-        """Return the unweighted mean over splits of the CL-recall of the list `name`; None without mentions."""
+        """Return the unweighted mean over splits of the recall of the candidate lists called `name`.
+
+        Splits without mentions do not count; None if all are.
+        """
         return unweighted_mean(split_recall.recall for split_recall in self.lists[name].values())
 
     def mean_mfs(self, name: str) -> float | None:
-        """Return the unweighted mean over splits of the most-frequent-sense share (`mfs`) of the list `name`.
+        """Return the unweighted mean over splits of the most-frequent-sense share (`mfs`) of the lists `name`.
 
-        None if the list has no counts.
+        Splits without mentions do not count. None if the lists have no counts.
         """
         return unweighted_mean(
             split_recall.mfs for split_recall in self.lists[name].values() if split_recall.mfs is not None
@@ -104,9 +107,10 @@ class ListComparison:
 def measure_recall(
     candidate_lists: CandidateLists, splits: Mapping[str, Sequence[GoldMention]], lookup: str = "zelda"
 ) -> dict[str, ListRecall]:
-    """Look up the mentions of all splits at once, and return the ranks of their entities by split.
+    """Look up the mentions of all splits in `candidate_lists`, and return the recall by split.
 
-    `lookup` is a key of `LOOKUPS`. Raise `InputError` if no mention has a list.
+    `splits`: gold mentions by split. `lookup`: how surfaces are looked up, a key of `LOOKUPS`. Raise `InputError` if no
+    mention has a list.
     """
     surfaces = [mention.surface for mentions in splits.values() for mention in mentions]
     candidates = candidate_lists.find_candidates(surfaces, lookup)
@@ -126,7 +130,11 @@ def measure_recall(
 def _split_recall(
     split: str, mentions: Sequence[GoldMention], candidates: Mapping[str, list[str]], has_counts: bool
 ) -> ListRecall:
-    """Rank the entities of one split; `candidates` has the ranked entities of every surface."""
+    """Return the recall of candidate lists on one split: the rank of each mention's gold entity, and list lengths.
+
+    `candidates`: the list of each surface, best first. `has_counts`: whether the order of the lists is by frequency, so
+    that ranks mean something.
+    """
     lists = [candidates[mention.surface] for mention in mentions]
     titles = [mention.entity.replace("_", " ") for mention in mentions]
     rank = [names.index(title) + 1 if title in names else 0 for names, title in zip(lists, titles, strict=True)]
@@ -137,7 +145,10 @@ def _split_recall(
 def compare_lists(
     lists: Sequence[CandidateLists], splits: Mapping[str, Sequence[GoldMention]], lookup: str = "zelda"
 ) -> ListComparison:
-    """Measure several candidate lists on the same splits; lists of the same name are numbered."""
+    """Measure the recall of several candidate lists on the same splits; lists of the same name are numbered.
+
+    `splits`: gold mentions by split. `lookup`: how surfaces are looked up, a key of `LOOKUPS`.
+    """
     recalls: dict[str, Mapping[str, ListRecall]] = {}
     for candidate_lists in lists:
         name = next(name for name in _numbered_names(candidate_lists.name) if name not in recalls)
@@ -146,6 +157,6 @@ def compare_lists(
 
 
 def _numbered_names(name: str) -> Iterator[str]:
-    """Yield `name`, then `name` with numbers from 2."""
+    """Yield `name`, then without end `name 2`, `name 3` and so on, with a space, to find an unused name."""
     yield name
     yield from (f"{name} {number}" for number in count(2))

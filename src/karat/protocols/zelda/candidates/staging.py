@@ -22,7 +22,8 @@ from karat.model.tables.digest import hash_strings
 from karat.protocols.zelda.candidates.sources import RANK, SOURCES
 from karat.protocols.zelda.texts.sections import file_stamp
 from karat.protocols.zelda.texts.title_updates import TitleUpdater
-from karat.storage.files import open_for_writing, printable_path
+from karat.storage.atomic_writing import open_for_writing
+from karat.storage.files import printable_path
 
 _SCHEMA: Final = pa.schema({"mention": pa.string(), "entity": pa.string(), "n": pa.int64(), "row_index": pa.int64()})
 _ROWS_PER_WRITE: Final = 1 << 18  # rows written together
@@ -90,9 +91,10 @@ def preserve_stage(stage: Path) -> Iterator[None]:
 
 
 def stage_source(stage: Path, source: CandidateSource, number: int, updater: TitleUpdater) -> StagedSource:
-    """Write the rows of a source to buckets in the folder `stage`, or reuse those of an earlier call.
+    """Write the rows of a source of candidates to buckets in the folder `stage`, or reuse those of an earlier call.
 
-    `number` is the index of the source among all sources; it determines the positions of the rows.
+    A bucket is a file with all rows of the mentions whose hash is in it. `number`: index of the source among all
+    sources, which determines the positions of the rows. `updater`: replaces outdated titles.
     """
     folder, summary = _stage_rows(stage, source, updater)
     rank = RANK[source.kind]
@@ -100,7 +102,7 @@ def stage_source(stage: Path, source: CandidateSource, number: int, updater: Tit
 
 
 def _stage_rows(stage: Path, source: CandidateSource, updater: TitleUpdater) -> tuple[Path, _SourceSummary]:
-    """Read a source into buckets, unless an earlier call completed that, and return folder and summary."""
+    """Read a source into buckets, unless an earlier call completed that; return their folder and a summary."""
     name = "" if updater.kb is None else updater.kb.digest
     folder = stage / blake2b(repr((source.kind, file_stamp(source.path), name)).encode(), digest_size=8).hexdigest()
     done = folder / _DONE
@@ -140,13 +142,16 @@ class _Buckets:
         self._stack.close()
 
     def add(self, table: Arrow) -> None:
-        """Add a table of rows; they are written once enough are pending."""
+        """Add a table of rows; they are written to the files of their buckets once `_ROWS_PER_WRITE` rows are pending.
+
+        A hash of the mention decides the bucket of a row. Rows that still are pending are written on exit.
+        """
         self._pending += [table] if table.num_rows else []
         if sum(pending.num_rows for pending in self._pending) >= _ROWS_PER_WRITE:
             self._flush()
 
     def _flush(self) -> None:
-        """Write the pending rows to their buckets."""
+        """Write the pending rows to the files of their buckets, which a hash of the mention decides."""
         if not self._pending:
             return
         rows = pa.concat_tables(self._pending).combine_chunks()

@@ -30,7 +30,7 @@ class EntityPredictions:
 
     @property
     def best_codes(self) -> NDArray[np.int64]:
-        """The code of the best entity of each mention; -1 is none."""
+        """Code of the most probable entity of each mention, an index into the model's entities; -1 is none."""
         return self.codes[:, 0]
 
 

@@ -59,12 +59,19 @@ class Snippets:
             return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
     def select_documents(self, documents: Sequence[int] | Ints) -> Snippets:
-        """Return the windows and mentions of the documents with these indices; windows without mentions are dropped."""
+        """Return the mentions of the documents with the indices `documents`, and the windows that contain them.
+
+        Windows are the pieces of text that the model reads at once; those without such mentions are dropped. Document
+        indices stay as they are, and the order stays.
+        """
         mentions = np.flatnonzero(np.isin(self.document, np.asarray(documents, np.int32)))
         return self.select_mentions(mentions)
 
     def select_mentions(self, mentions: NDArray[np.intp]) -> Snippets:
-        """Return the mentions with these indices, which must ascend, and their windows; other windows are dropped."""
+        """Return the mentions with the ascending indices `mentions`, and the windows that contain them.
+
+        Windows are the pieces of text that the model reads at once; the others are dropped, and the rest is renumbered.
+        """
         windows, window = np.unique(self.window[mentions].astype(np.intp), return_inverse=True)
         tokens, ends = _select_rows(self.tokens, self.ends, windows)
         candidates, candidate_ends = _select_rows(self.candidates, self.candidate_ends, mentions)

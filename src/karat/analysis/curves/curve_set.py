@@ -1,0 +1,202 @@
+"""Curves of several runs over one axis: threshold, coverage, alpha or categories, with the defaults of each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from karat.analysis.curves import alpha as alpha_curves
+from karat.analysis.curves import categories as category_curves
+from karat.analysis.curves.alpha import AlphaCurve, alpha_curve, alpha_values
+from karat.analysis.curves.calibration import ScoredPredictions, calibration_data
+from karat.analysis.curves.categories import CategoryCurve, category_curve
+from karat.analysis.curves.oracle import check_measure
+from karat.analysis.curves.threshold import ThresholdCurve, threshold_curve
+from karat.kb.protocol import KB
+from karat.model.corpus import Corpus
+from karat.model.errors import UnknownNameError, UsageError
+from karat.model.profile_signatures import get_profile
+from karat.model.run import Run
+from karat.model.spec.settings.threshold import SWEEPS
+from karat.model.tables.columns import Floats
+
+Axis: TypeAlias = Literal["threshold", "coverage", "alpha", "categories"]
+"""What changes along a curve."""
+
+_MEASURES: Final = {"alpha": alpha_curves.MEASURES, "categories": category_curves.MEASURES}
+"""Measures of the curves over mentions with categories; the others have those of `check_measure`, or the risk."""
+
+
+class CurveOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Validated options of curves over one axis; `from_options` fills in the defaults of the axis."""
+
+    axis: Axis
+    """The horizontal axis."""
+    profile: str
+    """Name of the scoring profile."""
+    settings: Mapping[str, str]
+    """Settings that override those of the profile, without `match`."""
+    match: str = "strong"
+    """Match relation."""
+    measure: str | None = None
+    """Measure to show; None for that of the axis."""
+    membership: str = "strict"
+    """Membership function over alpha."""
+    steps: int | None = None
+    """Number of steps of alpha from 0 to 1; None for the default."""
+    kb: KB | None = None
+    """Knowledge base that resolves ids."""
+    allow_unknown: bool = False
+    """Whether predictions for unknown documents are skipped."""
+
+    @classmethod
+    def from_options(
+        cls,
+        axis: Axis = "threshold",
+        *,
+        profile: str | None = None,
+        settings: Mapping[str, str] | None = None,
+        measure: str | None = None,
+        membership: str | None = None,
+        steps: int | None = None,
+        kb: KB | None = None,
+        allow_unknown: bool = False,
+    ) -> CurveOptions:
+        """Return the options of curves over `axis`; raise `UsageError` or `UnknownNameError` for what it lacks.
+
+        Over threshold and coverage, the default profile is `karat`, otherwise `finegrained`. A threshold curve uses the
+        sweep of the profile if it has one. The default relation is strong.
+        """
+        uses_scores = axis in ("threshold", "coverage")
+        profile = profile or ("karat" if uses_scores else "finegrained")
+        overrides = dict(settings or {})
+        match = overrides.pop("match", "strong")
+        if axis == "threshold":
+            overrides = {"threshold": _default_sweep(profile), **overrides}
+        if axis == "coverage" and "threshold" in overrides:
+            raise UsageError("--over coverage uses all scored predictions. Remove the threshold.")
+        if uses_scores and "," in match:
+            raise UsageError(f"--match {match}: a curve needs one relation. Choose one of them.")
+        if axis == "coverage" and measure is not None:
+            raise UsageError("--over coverage always measures the risk. Remove -m.")
+        if axis == "threshold" and measure is not None:
+            check_measure(measure)
+        if not uses_scores and measure not in (None, *_MEASURES[axis]):
+            raise UnknownNameError(f"measure over {axis}", str(measure), _MEASURES[axis])
+        if axis != "alpha" and (membership, steps) != (None, None):
+            raise UsageError("--membership and --steps only apply to alpha. Add --over alpha.")
+        return cls(
+            axis=axis,
+            profile=profile,
+            settings=overrides,
+            match=match,
+            measure=measure,
+            membership=membership or "strict",
+            steps=steps,
+            kb=kb,
+            allow_unknown=allow_unknown,
+        )
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments that all curve functions share."""
+        return {
+            "profile": self.profile,
+            "match": self.match,
+            "settings": self.settings,
+            "kb": self.kb,
+            "allow_unknown": self.allow_unknown,
+        }
+
+
+class CurveSet(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """The curves of several runs over one axis; only the fields of this axis are filled."""
+
+    axis: Axis
+    """The horizontal axis."""
+    n_documents: int
+    """Number of documents in the gold standard."""
+    measure: str
+    """The measure that is shown; empty over coverage, which shows the risk."""
+    thresholds: Sequence[ThresholdCurve] = ()
+    """Curves over the threshold."""
+    predictions: Sequence[ScoredPredictions] = ()
+    """Scored predictions of each run: the risk over coverage, and the data of a reliability diagram."""
+    alphas: Sequence[AlphaCurve] = ()
+    """Curves over alpha."""
+    alpha: Floats | None = None
+    """The values of alpha."""
+    categories: Sequence[CategoryCurve] = ()
+    """Curves over categories."""
+    companions: Sequence[CategoryCurve] = ()
+    """Curves of a single run under the other measures, for a chart of precision, recall and F1."""
+    skipped: Sequence[str] = ()
+    """Names of the runs without confidence scores, which have no curve."""
+
+    @property
+    def notes(self) -> list[str]:
+        """A note for each skipped run."""
+        return [f"{name} is skipped: no counted prediction has a confidence score." for name in self.skipped]
+
+
+def compute_curves(
+    corpus: Corpus, runs: Sequence[Run], options: CurveOptions, *, calibration: bool = False
+) -> CurveSet:
+    """Compute the curves of `runs` on `corpus`; with `calibration`, also the data of reliability diagrams.
+
+    Runs without confidence scores have no curve over threshold or coverage. Raise `UsageError` if no run has scores.
+    """
+    if options.axis == "threshold":
+        return _threshold_curves(corpus, runs, options, calibration=calibration)
+    if options.axis == "coverage":
+        predictions = [calibration_data(corpus, run, **options.arguments) for run in runs]
+        scored = [item for item in predictions if len(item.scores)]
+        skipped = _check_scored([item.run for item in predictions if not len(item.scores)], len(scored))
+        return CurveSet(axis="coverage", n_documents=len(corpus), measure="", predictions=scored, skipped=skipped)
+    measure = options.measure or "micro.f1"
+    if options.axis == "alpha":
+        curves = [alpha_curve(corpus, run, preset=options.membership, **options.arguments) for run in runs]
+        alpha = alpha_values(options.steps)
+        return CurveSet(axis="alpha", n_documents=len(corpus), measure=measure, alphas=curves, alpha=alpha)
+    others = [name for name in reversed(category_curves.MEASURES) if options.measure is None and name != measure]
+    return CurveSet(
+        axis="categories",
+        n_documents=len(corpus),
+        measure=measure,
+        categories=[category_curve(corpus, run, measure=measure, **options.arguments) for run in runs],
+        companions=[
+            category_curve(corpus, runs[0], measure=name, **options.arguments) for name in others if len(runs) == 1
+        ],
+    )
+
+
+def _threshold_curves(corpus: Corpus, runs: Sequence[Run], options: CurveOptions, *, calibration: bool) -> CurveSet:
+    """Compute the curves of `runs` over the threshold; see `compute_curves`."""
+    all_curves = [(run, threshold_curve(corpus, run, **options.arguments)) for run in runs]
+    scored = [(run, curve) for run, curve in all_curves if len(curve.curve.score)]
+    skipped = _check_scored([run.name for run, curve in all_curves if not len(curve.curve.score)], len(scored))
+    return CurveSet(
+        axis="threshold",
+        n_documents=len(corpus),
+        measure=options.measure or scored[0][1].sweep.criterion,
+        thresholds=[curve for _, curve in scored],
+        predictions=[calibration_data(corpus, run, **options.arguments) for run, _ in scored if calibration],
+        skipped=skipped,
+    )
+
+
+def _check_scored(unscored: Sequence[str], n_scored: int) -> Sequence[str]:
+    """Return the names of runs without confidence scores; raise `UsageError` if no run has any."""
+    if not n_scored:
+        raise UsageError(
+            "no counted prediction has a confidence score, so there is no curve. Pass predictions with scores."
+        )
+    return unscored
+
+
+def _default_sweep(profile: str) -> str:
+    """Return the `threshold` setting of a profile if it is a sweep over all thresholds, or else `oracle`."""
+    sweep = get_profile(profile).settings["threshold"]
+    return sweep if sweep in SWEEPS else "oracle"

@@ -1,0 +1,161 @@
+"""Replacement of the ids in a corpus or run by the canonical ids of a knowledge base, with a report."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar, overload
+
+import msgspec
+
+from karat.data.load import load_gold_or_run
+from karat.data.python_objects import ForeignObject
+from karat.kb.catalogue import open_kb
+from karat.kb.protocol import KB, IdStatus
+from karat.model.corpus import Corpus
+from karat.model.document import Candidate, Document, Label, Prediction, Response, Tag
+from karat.model.keywords import check_keywords
+from karat.model.run import Run
+
+_VALUE_KINDS = ("quantity", "datetime")
+_Mention = TypeVar("_Mention", Label, Prediction, Tag)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """Report of the id replacements in a corpus or run."""
+
+    data_name: str
+    """Name of the corpus or run."""
+    kb_label: str
+    """Name and digest of the knowledge base, `NAME@DIGEST`."""
+    mention_counts: Mapping[IdStatus, int]
+    """Number of uses of ids in mentions, by status."""
+    ids_by_status: Mapping[IdStatus, tuple[str, ...]] = field(repr=False)
+    """Distinct ids by status, sorted; a status without ids is missing."""
+    new_ids: Mapping[str, str] = field(repr=False)
+    """New id of each id that was replaced."""
+
+    def __str__(self) -> str:
+        counts = ", ".join(
+            f"{status} {self.mention_counts[status]:,}" for status in IdStatus if self.mention_counts[status]
+        )
+        return f"{self.data_name} by {self.kb_label}: {counts or 'no ids'}"
+
+
+@overload
+def resolve_ids(data: Corpus, kb: KB | str | os.PathLike[str]) -> tuple[Corpus, Resolution]: ...
+@overload
+def resolve_ids(data: Run, kb: KB | str | os.PathLike[str]) -> tuple[Run, Resolution]: ...
+@overload
+def resolve_ids(
+    data: str | os.PathLike[str] | Corpus | Run | ForeignObject, kb: KB | str | os.PathLike[str]
+) -> tuple[Corpus | Run, Resolution]: ...
+@check_keywords
+def resolve_ids(
+    data: str | os.PathLike[str] | Corpus | Run | ForeignObject, kb: KB | str | os.PathLike[str]
+) -> tuple[Corpus | Run, Resolution]:
+    """Replace the ids of a corpus or run by the canonical ids of `kb`; return the new data and a report.
+
+    `data` may also be a path, a name from the catalogue, or plain dictionaries of documents or responses; `kb` may be
+    the path or the name of a knowledge base.
+    The ids are those of mentions, tags and candidates. A replaced id stays among `same_as` as written. Ids of
+    quantities and dates stay, for they may be values. The new metadata name the knowledge base under `resolved`.
+    Resolving twice changes nothing more.
+    """
+    data = load_gold_or_run(data)
+    kb = open_kb(kb) if isinstance(kb, str | os.PathLike) else kb
+    use_counts: Counter[str] = Counter()
+    documents: Iterable[Document] | Iterable[Response] = data
+    for document in documents:
+        use_counts.update(_iterate_ids(document))
+    distinct_ids = list(use_counts)
+    statuses = dict(zip(distinct_ids, kb.id_statuses(distinct_ids), strict=True))
+    new_ids = {id: new for id, new in zip(distinct_ids, kb.canonical_ids(distinct_ids), strict=True) if new != id}
+    mentions, ids = Counter[IdStatus](), dict[IdStatus, list[str]]()
+    for id, count in use_counts.items():
+        mentions[statuses[id]] += count
+        ids.setdefault(statuses[id], []).append(id)
+    report = Resolution(
+        data.name,
+        f"{kb.name}@{kb.digest}",
+        {status: mentions[status] for status in IdStatus},
+        {status: tuple(sorted(members)) for status, members in ids.items()},
+        new_ids,
+    )
+    metadata = {**data.metadata, "resolved": report.kb_label}
+    if isinstance(data, Corpus):
+        corpus = Corpus.from_reader(
+            (_replace_document_ids(document, new_ids) for document in data),
+            name=data.name,
+            metadata=metadata,
+            skipped=data.skipped,
+        )
+        return corpus, report
+    run = Run.from_reader(
+        (_replace_response_ids(response, new_ids) for response in data),
+        name=data.name,
+        metadata=metadata,
+        skipped=data.skipped,
+    )
+    return run, report
+
+
+def _list_linkable_mentions(document: Document | Response) -> Iterable[Label | Prediction | Tag]:
+    """Return the labels or predictions of a document or response, without quantities and dates, and its tags."""
+    if isinstance(document, Document):
+        return [*(label for label in document.labels if label.kind not in _VALUE_KINDS), *document.tags]
+    return [*document.predictions, *document.tags]
+
+
+def _iterate_ids(document: Document | Response) -> Iterable[str]:
+    """Yield every link, same-as id and candidate of a document or response, with repetitions; values are skipped."""
+    for mention in _list_linkable_mentions(document):
+        if isinstance(mention.entity, str):
+            yield mention.entity
+        yield from mention.same_as
+        if isinstance(mention, Prediction):
+            yield from (candidate.entity for candidate in mention.candidates)
+
+
+def _replace_mention_ids(mention: _Mention, new_ids: Mapping[str, str]) -> _Mention:
+    """Return the mention with its new id; its `same_as` holds the old id and all equivalents, old and new.
+
+    `new_ids`: new id by old id. A mention that is NIL or unlinked is returned unchanged.
+    """
+    if not isinstance(mention.entity, str):
+        return mention
+    entity = new_ids.get(mention.entity, mention.entity)
+    other_ids = (mention.entity, *(new_ids.get(id, id) for id in mention.same_as), *mention.same_as)
+    same_as = tuple(dict.fromkeys(id for id in other_ids if id != entity))
+    return msgspec.structs.replace(mention, entity=entity, same_as=same_as)
+
+
+def _replace_document_ids(document: Document, new_ids: Mapping[str, str]) -> Document:
+    """Return the document with the new ids in its labels and tags; labels of quantities and dates stay."""
+    labels = tuple(
+        label if label.kind in _VALUE_KINDS else _replace_mention_ids(label, new_ids) for label in document.labels
+    )
+    tags = tuple(_replace_mention_ids(tag, new_ids) for tag in document.tags)
+    return msgspec.structs.replace(document, labels=labels, tags=tags)
+
+
+def _replace_response_ids(response: Response, new_ids: Mapping[str, str]) -> Response:
+    """Return the response with the new ids in its predictions, their candidates, and its tags."""
+    predictions = tuple(
+        msgspec.structs.replace(
+            _replace_mention_ids(prediction, new_ids),
+            candidates=tuple(_replace_candidate_id(candidate, new_ids) for candidate in prediction.candidates),
+        )
+        for prediction in response.predictions
+    )
+    return msgspec.structs.replace(
+        response, predictions=predictions, tags=tuple(_replace_mention_ids(tag, new_ids) for tag in response.tags)
+    )
+
+
+def _replace_candidate_id(candidate: Candidate, new_ids: Mapping[str, str]) -> Candidate:
+    """Return the candidate with its new id; unchanged if `new_ids` (new id by old id) does not have it."""
+    return msgspec.structs.replace(candidate, entity=new_ids.get(candidate.entity, candidate.entity))

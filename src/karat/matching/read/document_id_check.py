@@ -1,0 +1,92 @@
+"""Errors and messages about document ids that differ between gold standard and predictions.
+
+`gold_ids` and `run_ids` are always the document ids of the gold standard and of the predictions.
+"""
+
+from __future__ import annotations
+
+from karat.model.errors import InputError
+from karat.model.tables.arrow import Arrow
+
+_MAX_SHOWN = 2
+
+
+def unknown_document_error(
+    where: str, document: str, corpus_name: str, n_more: int, gold_ids: Arrow, run_ids: Arrow
+) -> InputError:
+    """Return, without raising, the error for a response to a document that the corpus does not have.
+
+    `where` is the location of the response, `document` the id of its document, `corpus_name` the name of the gold
+    standard, and `n_more` the number of further such responses.
+    """
+    others = f" ({n_more} more like it)" if n_more else ""
+    remedy = _advise_renumbering(gold_ids, run_ids) or "Check that both files are of the same corpus and split"
+    return InputError(
+        where,
+        actual=f"document {document!r}, which {corpus_name} does not have{others}: "
+        f"{_describe_ids(gold_ids, run_ids, corpus_name)}",
+        expected="documents of the gold standard",
+        remedy=f"{remedy}, or add the text of each document to the predictions, so that Karat pairs documents by text; "
+        "--allow-unknown skips unknown documents",
+    )
+
+
+def describe_shifted_ids(gold_ids: Arrow, run_ids: Arrow, corpus_name: str) -> str:
+    """Describe both sides' ids if all are numbers but their smallest or largest ids differ; else return ""."""
+    run_numbers, gold_numbers = _parse_numbers(run_ids), _parse_numbers(gold_ids)
+    if (
+        run_numbers is None
+        or gold_numbers is None
+        or (min(run_numbers), max(run_numbers)) == (min(gold_numbers), max(gold_numbers))
+    ):
+        return ""
+    return _describe_ids(gold_ids, run_ids, corpus_name)
+
+
+def _describe_ids(gold_ids: Arrow, run_ids: Arrow, corpus_name: str) -> str:
+    """Describe the document ids of both sides for a message: as ranges if all are numbers, else by examples."""
+    run_numbers, gold_numbers = _parse_numbers(run_ids), _parse_numbers(gold_ids)
+    if run_numbers is not None and gold_numbers is not None:
+        return (
+            f"the ids here are {_format_range(run_numbers)}, the ids of {corpus_name} are {_format_range(gold_numbers)}"
+        )
+    return f"the ids here are {_format_examples(run_ids)}, the ids of {corpus_name} are {_format_examples(gold_ids)}"
+
+
+def _advise_renumbering(gold_ids: Arrow, run_ids: Arrow) -> str:
+    """Return advice to renumber the documents of one side, or "".
+
+    The advice is given if all ids of both sides are numbers, both sides have the same number of ids, and their
+    smallest ids differ, such as 0 and 1.
+    """
+    run_numbers, gold_numbers = _parse_numbers(run_ids), _parse_numbers(gold_ids)
+    if (
+        run_numbers is None
+        or gold_numbers is None
+        or len(run_numbers) != len(gold_numbers)
+        or min(run_numbers) == min(gold_numbers)
+    ):
+        return ""
+    shift = min(gold_numbers) - min(run_numbers)
+    return f"Number the documents of both files the same way ({'add' if shift > 0 else 'subtract'} {abs(shift)} here)"
+
+
+def _parse_numbers(ids: Arrow) -> list[int] | None:
+    """Parse ids as numbers; None if an id is no number or there are no ids."""
+    numbers: list[int] = []
+    for id in ids.to_pylist():
+        if not (isinstance(id, str) and id.isascii() and id.isdigit() and len(id) <= 18):
+            return None
+        numbers.append(int(id))
+    return numbers or None
+
+
+def _format_range(numbers: list[int]) -> str:
+    """Return the smallest and the largest number as `1–9`; a single number as it is."""
+    return f"{min(numbers)}–{max(numbers)}" if len(numbers) > 1 else str(numbers[0])
+
+
+def _format_examples(ids: Arrow) -> str:
+    """Return the first ids in quotes, with an ellipsis if there are more."""
+    examples = [repr(id) for id in ids[:_MAX_SHOWN].to_pylist()]
+    return ", ".join([*examples, *(["…"] if len(ids) > _MAX_SHOWN else [])])

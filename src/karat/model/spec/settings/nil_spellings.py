@@ -1,0 +1,43 @@
+"""How files and tools write NIL, the answer that no entity of the knowledge base fits: one definition per origin.
+
+Readers of formats use these spellings. The setting `nil-ids` uses them to find ids that are NIL.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+NIL_ID: Final = "NIL"
+"""NIL in most formats, such as TAC, HIPE and BLINK."""
+
+NOT_IN_WIKI: Final = "/notInWiki/"
+"""Part of the URIs that GERBIL makes for entities outside the knowledge base, such as
+`http://aksw.org/notInWiki/Ulm`."""
+
+ELEVANT_NIL_IDS: Final = (NIL_ID, "<NIL>", "<unk>", "<UNK>", "<unk_wid>")
+"""Ids that ELEVANT's reader of simple JSON lines takes for NIL, next to empty ids, ids that end in `/` and
+`NOT_IN_WIKI`."""
+
+AIDA_NIL: Final = "--NME--"
+"""NIL in AIDA: no matching entity."""
+
+BAT_NIL_IDS: Final = (AIDA_NIL, "*null*")
+"""Ids that the readers of BAT take for NIL, next to `NIL` and `NIL` with a number."""
+
+BAT_NIL_PAGE: Final = "-1"
+"""NIL in the CSV files of BAT, whose entities are page numbers of Wikipedia."""
+
+BIOMEDICAL_NIL: Final = "-1"
+"""NIL in PubTator and BioC."""
+
+BIOMEDICAL_UNLINKED: Final = "-"
+"""The id of an unlinked mention in PubTator and BioC."""
+
+PROSE_NIL: Final = frozenset({"", "nil", "null", "none", "n/a", "na", "unknown", "not found", "no match", "-"})
+"""NIL as language models write it, in lower case."""
+
+NIL_LIKE: Final = (
+    r"^(?:(?i:nil|<nil>|none|null|\*null\*|nan|n/a|unk|<unk>|<unk_wid>|unknown|--nme--|not_in_kb)|O|-|NIL[-_:]?[0-9]+)$"
+    f"|{NOT_IN_WIKI}"
+)
+"""Regular expression of ids that look like NIL. Karat warns about them if they count as entities."""

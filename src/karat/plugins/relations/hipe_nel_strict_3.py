@@ -1,5 +1,0 @@
-"""HIPE's strict match with the first three links of a prediction."""
-
-from karat.matching.align.hipe_walk import build_nel_relation
-
-RELATION = build_nel_relation(3, exact=True)

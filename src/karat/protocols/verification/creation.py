@@ -1,0 +1,133 @@
+"""Creation of campaigns and surveys, with the defaults of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from karat.kb.protocol import KB
+from karat.model.corpus import Corpus
+from karat.model.errors import InputError, UsageError
+from karat.model.run import Run
+from karat.protocols.verification.campaign import Campaign, CampaignKind, JudgingTask
+from karat.protocols.verification.campaign_builder import build_campaign, parse_controls
+from karat.protocols.verification.guidelines import CONSENT, GUIDELINES, SURVEY_CONSENT, SURVEY_GUIDELINES
+from karat.protocols.verification.surveys import UNLIMITED_JUDGES, build_survey
+from karat.storage.files import Source
+
+_NO_FILE = ("agreed", "none")
+"""Values of `controls` that are no file."""
+
+
+class NewCampaign(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of a new campaign or survey."""
+
+    kind: CampaignKind = "verify"
+    """Whether links are judged, or a survey asks which links mentions should have."""
+    judges: int | None = None
+    """Number of judges per link; None for 1, and in a survey for all."""
+    tasks_per_judge: int | None = None
+    """Tasks per judge, 0 for no limit; None for 20, and in a survey for 0."""
+    allow_additions: bool = False
+    """Whether judges may add missing links."""
+    controls: str = "agreed"
+    """File of control tasks; `agreed` builds them from links that all sources share, `none` builds none."""
+    priority: str = "all"
+    """Links to judge."""
+    lease: float = 30.0
+    """Minutes until an unfinished task goes to another judge."""
+    passage_length: int = 300
+    """Approximate length of passages in characters."""
+    consent: str | None = None
+    """File of the consent form; None for that of the kind."""
+    guidelines: str | None = None
+    """File of the guidelines; None for those of the kind."""
+    seed: int = 0
+    """Random seed."""
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether the campaign is a survey."""
+        return self.kind == "survey"
+
+    def check(self) -> None:
+        """Raise `UsageError` for a number that is too small, and for what a survey does not have."""
+        if self.is_survey and (self.allow_additions or self.priority != "all" or self.controls not in _NO_FILE):
+            raise UsageError("a survey has no controls, priorities or additions. Remove these options.")
+        judges, tasks = 1 if self.judges is None else self.judges, self.tasks_per_judge or 0
+        if judges < 1 or tasks < 0 or self.lease <= 0 or self.passage_length < 20:
+            raise UsageError(
+                "a number is too small. --judges must be at least 1, --tasks-per-judge at least 0, --lease above 0 and "
+                "--passage-length at least 20."
+            )
+
+
+def create_campaign(
+    name: str, corpus: Corpus, runs: Sequence[Run], options: NewCampaign | None = None, *, kb: KB | None = None
+) -> Campaign:
+    """Build a campaign or survey about the gold standard `corpus` and the predictions `runs`.
+
+    `kb` resolves ids. Raise `UsageError` or `InputError` for invalid options and control files.
+    """
+    options = options or NewCampaign()
+    options.check()
+    judges, tasks_per_judge = options.judges, options.tasks_per_judge
+    consent = _read_text(options.consent, SURVEY_CONSENT if options.is_survey else CONSENT)
+    guidelines = _read_text(options.guidelines, SURVEY_GUIDELINES if options.is_survey else GUIDELINES)
+    if options.is_survey:
+        return build_survey(
+            corpus,
+            runs,
+            name=name,
+            kb=kb,
+            seed=options.seed,
+            judges=UNLIMITED_JUDGES if judges is None else judges,
+            batch=tasks_per_judge or 0,
+            lease=60 * options.lease,
+            length=options.passage_length,
+            consent=consent,
+            guidelines=guidelines,
+        )
+    batch = 20 if tasks_per_judge is None else tasks_per_judge
+    return build_campaign(
+        corpus,
+        runs,
+        name=name,
+        kb=kb,
+        seed=options.seed,
+        judges=1 if judges is None else judges,
+        batch=batch,
+        controls=0 if options.controls == "none" or batch == 0 else 1,
+        lease=60 * options.lease,
+        priority=options.priority,
+        length=options.passage_length,
+        control_tasks=None if options.controls in _NO_FILE else _read_controls(options.controls),
+        additions=options.allow_additions,
+        consent=consent,
+        guidelines=guidelines,
+    )
+
+
+def lacks_controls(campaign: Campaign, options: NewCampaign) -> bool:
+    """Return whether a campaign was to have controls but has none, for lack of links that all sources share."""
+    wants_controls = not options.is_survey and options.controls != "none" and options.tasks_per_judge != 0
+    return wants_controls and not campaign.options.controls
+
+
+def _read_controls(path: str) -> list[JudgingTask]:
+    """Read the control tasks in a file of JSON lines; raise `InputError` for an invalid line."""
+    source = Source(path)
+    lines = []
+    for number, line in enumerate(source.read_bytes().splitlines(), 1):
+        try:
+            lines.append(msgspec.json.decode(line, type=dict[str, object]))
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            location = f"{source.label}:{number}"
+            raise InputError(location, actual=str(problem), expected="a JSON object", remedy="Correct it") from None
+    return parse_controls(source.label, lines)
+
+
+def _read_text(path: str | None, template: str) -> str:
+    """Return the text of a file, or the template if `path` is None."""
+    return template if path is None else Source(path).read_bytes().decode()

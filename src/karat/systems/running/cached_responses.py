@@ -1,0 +1,54 @@
+"""Cached responses of a system, from which an interrupted run resumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from karat.model.document import Response
+from karat.storage.response_store import ResponseStore
+
+Clock: TypeAlias = Literal["service-reported", "local call", "local call, batch mean", "wall"]
+"""The source of a measured time; `batch mean`: the time of a batch, divided by its number of documents."""
+
+
+class CachedResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A response with its measurements; the cache stores it without the document id.
+
+    `response`: the response.
+    `clock`: source of the measured time.
+    `timestamp`: when the response arrived, in ISO 8601.
+    `counts`: counted events, by description.
+    `latency`: measured latency in seconds, which the time in the cache includes; see `subtract_latency`.
+    `is_final`: the error is the system's own answer, so the document is not sent again.
+    `workers`: number of documents that were processed at once.
+    """
+
+    response: Response
+    clock: str
+    timestamp: str
+    counts: dict[str, int] = {}
+    latency: float = 0.0
+    is_final: bool = False
+    workers: int = 1
+
+
+def read_cached_responses(store: ResponseStore, keys: Sequence[str]) -> Iterator[tuple[str, CachedResponse]]:
+    """Yield each distinct key of `keys` that has a response in `store`, with the response.
+
+    Records that are damaged, because a process was killed while writing, are skipped; their documents are sent again.
+    """
+    for key in dict.fromkeys(keys):
+        record = store.get(key)
+        if record is not None:
+            with suppress(msgspec.DecodeError, UnicodeDecodeError):
+                yield key, msgspec.json.decode(record, type=CachedResponse)
+
+
+def write_cached_response(store: ResponseStore, key: str, cached: CachedResponse) -> None:
+    """Write a response to `store` under the cache key of its document, without the document id."""
+    anonymous = msgspec.structs.replace(cached, response=msgspec.structs.replace(cached.response, id=""))
+    store.put(key, msgspec.json.encode(anonymous))

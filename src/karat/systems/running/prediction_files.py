@@ -1,0 +1,89 @@
+"""Files that an experiment writes: predictions of each run, and the gold standard of the documents that were run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from karat.data.load import save
+from karat.model.corpus import Corpus
+from karat.model.output.text_layout import format_count
+from karat.model.results.result import Result
+from karat.systems.running.experiment import Experiment, ExperimentResult
+
+
+def write_predictions(outcome: ExperimentResult, folder: str, experiment: Experiment) -> str:
+    """Write the predictions of a run into `folder`, and return the path.
+
+    A system that is a file of predictions keeps its file. The file name contains the task if systems got the gold
+    mentions, and the number of the run if there are several.
+    """
+    if outcome.system.predictions_file is not None:  # they exist already
+        return outcome.system.predictions_file
+    task = experiment.task if experiment.gold_mentions else None
+    number = str(outcome.system_run.repeat + 1) if outcome.is_repeated else None
+    path = (
+        _create_folder(outcome.corpus, folder) / f"{'.'.join(filter(None, [outcome.system.stem, task, number]))}.jsonl"
+    )
+    save(outcome.system_run.run, path)
+    return str(path)
+
+
+def prepare_gold(name: str, outcomes: Sequence[ExperimentResult], folder: str, experiment: Experiment) -> str:
+    """Return how commands name the gold standard of the dataset `name`: as here, or with a limit as a new file.
+
+    The file has the documents that were run, and is written into `folder`.
+    """
+    corpus = next(outcome.corpus for outcome in outcomes if outcome.dataset == name)
+    if experiment.limit is None:
+        return name
+    path = _create_folder(corpus, folder) / "gold.jsonl"
+    save(corpus, path)
+    return str(path)
+
+
+def _create_folder(corpus: Corpus, folder: str) -> Path:
+    """Create the folder of a corpus in `folder` and return it; unsafe characters of its name become `-`."""
+    path = Path(folder) / (re.sub(r"[^\w.@+-]+", "-", corpus.name).strip("-.") or "dataset")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def format_scoring_options(experiment: Experiment) -> list[str]:
+    """Return the options, quoted for a shell, with which `karat score` gives the scores of the experiment."""
+    settings = {**experiment.settings, **({"task": experiment.task} if experiment.task else {})}
+    options = [
+        ("--profile", "" if experiment.profile == "karat" else experiment.profile),
+        *(("--set", f"{name}={value}") for name, value in settings.items()),
+        ("--gold-format", "" if experiment.limit else experiment.gold_format),
+    ]
+    return [f"{name} {shlex.quote(value)}" for name, value in options if value]
+
+
+def group_repeats(outcomes: Sequence[ExperimentResult]) -> dict[str, list[Result]]:
+    """Return the results of repeated runs by `SYSTEM on DATASET`."""
+    results: dict[str, list[Result]] = {}
+    for outcome in outcomes:
+        results.setdefault(f"{outcome.system.title} on {outcome.corpus.name}", []).append(outcome.result)
+    return results
+
+
+def describe_transfers(experiment: Experiment) -> list[str]:
+    """Return a sentence for each system and host: how many documents and characters the experiment may send there."""
+    hosts = [
+        (system, host) for system in experiment.systems if system.access is not None for host in system.access.hosts
+    ]
+    if not hosts:
+        return []
+    names = [*experiment.datasets, *filter(None, [experiment.tune_on])]
+    texts = [text for name in names for text in experiment.load(name).table.column("text").to_pylist()]
+    documents = format_count(len(texts) * experiment.run_options.repeats, "document")
+    characters = format_count(sum(map(len, texts)) * experiment.run_options.repeats, "character")
+    return [f"{system.title}: up to {documents} with {characters} are sent to {host}" for system, host in hosts]
+
+
+def list_commands(experiment: Experiment) -> list[str]:
+    """Return the systems of an experiment that are programs or .py files to run."""
+    return [system.text for system in experiment.systems if system.runs_commands]

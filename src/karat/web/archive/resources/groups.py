@@ -1,0 +1,130 @@
+"""Scores by facet: types, fine-grained categories, mention types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from karat.model.errors import UnknownNameError, UsageError
+from karat.model.registry import get_plugin
+from karat.model.results.result import GroupScores
+from karat.model.spec.facet import Facet
+from karat.model.tables.facet_values import NONE
+from karat.web.archive.archive import Archive, ArchiveEntry
+from karat.web.archive.leaderboard import count_gold, get_group_scores, has_groups, rank_systems
+from karat.web.archive.resource import Resource
+from karat.web.archive.shape import FacetGroup, FacetScores, FacetTrack, GroupsResource, GroupTable
+from karat.web.archive.verdicts import FACET_PREFIX
+
+_MEASURES = ("micro.f1", "micro.p", "micro.r")
+
+
+def build_groups(archive: Archive, key: str) -> GroupsResource:
+    """Build the scores of every system on the dataset `key` by each facet that was scored; raise if there are none."""
+    systems = rank_systems(archive)
+    entries = sorted(archive.get_entries(key), key=lambda entry: systems.index(entry.system))
+    scored_entries = [(entry, scores) for entry in entries if (scores := get_group_scores(archive, entry))]
+    if not scored_entries:
+        raise UsageError("the archive has no scores by facet. Pass `--by FACET` to `karat report`.")
+    names = dict.fromkeys(name for _, scores in scored_entries for name in scores)
+    type_names = {id: name for entry, _ in scored_entries for id, name in entry.types.items()}
+    return GroupsResource(
+        archive.datasets[key].dataset,
+        scored_entries[0][0].view,
+        [
+            _build_facet(
+                archive,
+                name,
+                [(entry, scores[name]) for entry, scores in scored_entries if name in scores],
+                systems,
+                type_names,
+            )
+            for name in names
+        ],
+    )
+
+
+def _build_facet(
+    archive: Archive,
+    name: str,
+    scored_entries: Sequence[tuple[ArchiveEntry, Mapping[str, GroupScores]]],
+    systems: Sequence[str],
+    type_names: Mapping[str, str],
+) -> FacetScores:
+    """Build the scores by one facet: its groups by size, tables of measures, and the groups of every case.
+
+    `scored_entries` are the entries with their scores by group, `systems` is the order of columns, and `type_names` has
+    the titles of groups that are types.
+    """
+    gold: dict[str, int] = {}
+    for value, group in (item for _, scores in scored_entries for item in scores.items()):
+        gold[value] = max(gold.get(value, 0), count_gold(group))
+    values = sorted(gold, key=lambda value: (value == NONE, -gold[value], value))
+    scores_by_system = {entry.system: scores for entry, scores in scored_entries}
+    by_system = [scores_by_system.get(system, {}) for system in systems]
+    combinations: dict[tuple[int, ...], int] = {}
+    tracks = [
+        FacetTrack(systems.index(entry.system), scores)
+        for entry, _ in scored_entries
+        if (scores := _index_groups(archive, entry, name, values, combinations))
+    ]
+    facet = _find_facet(name)
+    return FacetScores(
+        name,
+        name if facet is None else facet.title,
+        "Values as they are in the data." if facet is None else facet.description,
+        [FacetGroup(value, type_names.get(value, value), gold[value]) for value in values],
+        [
+            GroupTable(measure, [[_get_score(scores.get(value), measure) for scores in by_system] for value in values])
+            for measure in _MEASURES
+        ],
+        [list(indices) for indices in combinations],
+        tracks,
+        [
+            (systems.index(entry.system), note)
+            for entry, _ in scored_entries
+            for note in _find_caveats(archive, entry, name)
+        ],
+    )
+
+
+def _find_caveats(archive: Archive, entry: ArchiveEntry, name: str) -> Iterator[str]:
+    """Yield the notes of an entry that question the precision by the facet `name` in the headline view."""
+    for note in archive.read_result(entry).notes:
+        view, _, message = note.partition(": ")
+        if view == entry.view and f"precision by {name} " in message:
+            yield message
+
+
+def _index_groups(
+    archive: Archive, entry: ArchiveEntry, name: str, values: Sequence[str], combinations: dict[tuple[int, ...], int]
+) -> list[int]:
+    """Return for each case the index of its combination of groups; empty if the entry has no cases.
+
+    `values` are the groups in order. New combinations (indices of groups) are added to `combinations`.
+    """
+    table = archive.read_verdicts(entry)
+    if table is None or FACET_PREFIX + name not in table.column_names:
+        return []
+    indices = {value: index for index, value in enumerate(values)}
+    rows = (
+        tuple(indices[value] for value in case_values if value in indices)
+        for case_values in table.column(FACET_PREFIX + name).to_pylist()
+    )
+    return [combinations.setdefault(row, len(combinations)) for row in rows]
+
+
+def _get_score(group: GroupScores | None, measure: str) -> float | None:
+    """Return the rounded score of a group; None if the group or the value is missing."""
+    value = None if group is None else group.measures.get(measure)
+    return None if value is None else round(value, 5)
+
+
+def _find_facet(name: str) -> Facet | None:
+    """Return the facet plugin of that name; None for category dimensions and metadata keys."""
+    try:
+        return get_plugin("facets", name.replace("_", "-"), Facet)
+    except UnknownNameError:  # the values come from the data, as the description says
+        return None
+
+
+RESOURCE = Resource(GroupsResource, build_groups, is_per_dataset=True, is_available=has_groups)

@@ -1,0 +1,80 @@
+"""Campaigns and surveys created in a notebook, with the defaults of each kind."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import karat
+from karat.model.errors import InputError, UsageError
+from karat.protocols.verification.auto_judging import judge_campaign
+from karat.protocols.verification.creation import NewCampaign, create_campaign, lacks_controls
+from karat.protocols.verification.guidelines import CONSENT, SURVEY_CONSENT
+from karat.protocols.verification.store.store import CampaignStore
+from karat.protocols.verification.surveys import UNLIMITED_JUDGES
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return karat.load("demo"), [karat.load_run("demo/noisy"), karat.load_run("demo/prior")]
+
+
+def test_each_kind_has_its_defaults(demo):
+    campaign = create_campaign("c", *demo).options
+    survey = create_campaign("s", *demo, NewCampaign(kind="survey")).options
+    assert (campaign.kind, campaign.judges, campaign.batch, campaign.lease) == ("verify", 1, 20, 1800)
+    assert (survey.kind, survey.judges, survey.batch) == ("survey", UNLIMITED_JUDGES, 0)
+    assert (campaign.consent, survey.consent) == (CONSENT, SURVEY_CONSENT)
+
+
+def test_a_campaign_without_limit_or_controls_has_none(demo):
+    for options in (NewCampaign(tasks_per_judge=0), NewCampaign(controls="none")):
+        campaign = create_campaign("c", *demo, options)
+        assert not any(task.is_control for task in campaign.tasks)
+        assert not lacks_controls(campaign, options)  # none were wanted
+
+
+def test_missing_controls_are_known(demo):
+    corpus = karat.Corpus.from_documents([karat.Document("d", "Ada.", (karat.Label(0, 3, "Q1"),))])
+    assert lacks_controls(create_campaign("c", corpus, []), NewCampaign())
+    assert not lacks_controls(create_campaign("c", *demo), NewCampaign())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (NewCampaign(kind="survey", priority="disagreements"), "a survey has no controls"),
+        (NewCampaign(kind="survey", controls="controls.jsonl"), "a survey has no controls"),
+        (NewCampaign(judges=0), "too small"),
+        (NewCampaign(lease=0), "too small"),
+        (NewCampaign(passage_length=19), "too small"),
+        (NewCampaign(tasks_per_judge=-1), "too small"),
+    ],
+)
+def test_impossible_options_are_refused(demo, options, message):
+    with pytest.raises(UsageError, match=message):
+        create_campaign("c", *demo, options)
+
+
+def test_files_replace_controls_and_texts(demo, tmp_path):
+    link = {"start": 0, "end": 3, "entity": "Q1", "correct": ["verify"]}
+    (tmp_path / "controls.jsonl").write_text(json.dumps({"text": "Ada Bob Cem", "links": [link]}) + "\n")
+    (tmp_path / "consent.txt").write_text("I agree.")
+    options = NewCampaign(controls=str(tmp_path / "controls.jsonl"), consent=str(tmp_path / "consent.txt"))
+    campaign = create_campaign("c", *demo, options)
+    assert {task.text for task in campaign.tasks if task.is_control} == {"Ada Bob Cem"}
+    assert campaign.options.consent == "I agree."
+    (tmp_path / "controls.jsonl").write_text("no JSON\n")
+    with pytest.raises(InputError, match=r"controls\.jsonl:1"):
+        create_campaign("c", *demo, options)
+
+
+def test_an_automatic_judge_decides_by_names_or_a_program(demo, tmp_path):
+    store = CampaignStore.create(str(tmp_path / "c.sqlite"), create_campaign("c", *demo))
+    with pytest.raises(UsageError, match="either --kb or --program"):
+        judge_campaign(store, label="nothing")
+    judged = judge_campaign(store, label="names", kb=karat.open_kb("starter"))
+    assert 0 < judged.decided <= judged.links
+    assert len([record for record in store.get_records() if record.machine == "names"]) == judged.decided
+    store.database.close()
