@@ -111,7 +111,7 @@ def needs_bridge(request: Request, corpus: Corpus, run: Run) -> bool:
 
 def _allows_bridge(request: Request) -> bool:
     """Return whether a knowledge base may be added: there is none, and the user did not set `ids`."""
-    is_default = "ids" not in request.arguments["settings"]
+    is_default = "ids" not in request.overrides
     return request.kb is None and request.conventions.ids is Ids.NORMALISED and is_default
 
 

@@ -166,7 +166,7 @@ def compare(
     matter. Flips are counted by the facets of `request`. Results are used as scored.
     """
     options, extras = options or ComparisonOptions(), extras or ComparisonExtras()
-    check_facets(() if request is None else request.arguments["by"])
+    check_facets(() if request is None else request.requested_facets)
     table = build_grid(mark_selected(entries, extras.selected_on), request, measure)
     samples = {name: build_samples(table, name, options) for name in table.datasets}
     datasets = score_datasets(table, samples, options)

@@ -18,6 +18,7 @@ from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
+from karat.evaluation.task_inputs import JudgedTables
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
@@ -166,20 +167,47 @@ def explain_gap(
     1 after each scored mixture of settings. Raises `UsageError` if a score is undefined.
     """
     corpus, run = load_inputs(gold, predictions)
-    reference_side = _Side.from_options(
-        reference_profile, reference_settings or {}, reference_measure or measure, kb, allow_unknown
+    reference, target = (
+        Request.from_options(
+            profile=name, settings=overrides, measures=[name_of_measure], kb=kb, allow_unknown=allow_unknown
+        )
+        for name, overrides, name_of_measure in (
+            (reference_profile, reference_settings, reference_measure or measure),
+            (profile, settings, measure),
+        )
     )
-    target_side = _Side.from_options(profile, settings or {}, measure, kb, allow_unknown)
-    bridges = [bridge_ids(side.request, corpus, [run]).kb for side in (reference_side, target_side)]
-    if kb is None and (bridge := bridges[0] or bridges[1]) is not None:
+    evaluation = Evaluation.from_data(target, corpus, run)
+    return attribute_gap(evaluation, reference, target, samples=samples, seed=seed, progress=progress)
+
+
+def attribute_gap(
+    evaluation: Evaluation,
+    reference: Request,
+    target: Request,
+    *,
+    samples: int = 200,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> GapExplanation:
+    """Attribute the gap between the scores under the requests `reference` and `target`, each with one measure.
+
+    The data are those of `evaluation`, and what it judged is not judged again. `samples`, `seed` and `progress` are as
+    in `explain_gap`.
+    """
+    reference_side, target_side = _Side.from_request(reference), _Side.from_request(target)
+    corpus, run = evaluation.source.data
+    bridges = [bridge_ids(side.request, corpus, [run]) for side in (reference_side, target_side)]
+    bridge = next((request.kb for request in bridges if request.is_bridge), None)
+    if bridge is not None:
         reference_side, target_side = reference_side.with_kb(bridge), target_side.with_kb(bridge)
+    judged = evaluation.inputs.judged.copy()  # the many mixtures are of no use to others
     players, irrelevant = _group_settings(reference_side, target_side, corpus, run)
     results: dict[frozenset[str], Result] = {}
     scores: dict[frozenset[str], float] = {}
 
     def score(switched: frozenset[str]) -> float:
         if switched not in scores:
-            results[switched] = _score_mixture(corpus, run, reference_side, target_side, players, switched)
+            results[switched] = _score_mixture(corpus, run, judged, reference_side, target_side, players, switched)
             scores[switched] = _get_score(
                 results[switched], _select_measure(reference_side, target_side, switched), switched
             )
@@ -202,7 +230,9 @@ def explain_gap(
         change_if_first = score(single) - reference_score
         single_result = results[single]
         if fixed_threshold is not None and single_result.thresholds:
-            single_result = _score_mixture(corpus, run, reference_side, target_side, players, single, fixed_threshold)
+            single_result = _score_mixture(
+                corpus, run, judged, reference_side, target_side, players, single, fixed_threshold
+            )
         thresholds = tuple(
             _get_oracle_threshold(result, _select_measure(reference_side, target_side, single))
             for result in (results[no_settings], results[single])
@@ -229,16 +259,16 @@ def explain_gap(
         )
     causes.sort(key=lambda cause: -abs(cause.share))
     return GapExplanation(
-        corpus.name,
-        run.name,
-        reference_profile,
-        profile,
+        evaluation.corpus_name,
+        evaluation.run_name,
+        reference.profile,
+        target.profile,
         reference_side.measure,
         target_side.measure,
         reference_score,
         target_score,
         results[no_settings].signature,
-        _replace_profile(profile, results[all_settings].signature),
+        _replace_profile(target.profile, results[all_settings].signature),
         tuple(causes),
         tuple(irrelevant),
         attribution.is_exact,
@@ -309,18 +339,9 @@ class _Side:
     measure: str
 
     @classmethod
-    def from_options(
-        cls,
-        profile: str,
-        settings: Mapping[str, object],
-        measure: str,
-        kb: KB | str | os.PathLike[str] | None,
-        allow_unknown: bool,
-    ) -> _Side:
+    def from_request(cls, request: Request) -> _Side:
         """Create a side; raise `UsageError` unless its measure is a single score of the whole corpus."""
-        request = Request.from_options(
-            profile=profile, settings=settings, measures=[measure], kb=kb, allow_unknown=allow_unknown
-        )
+        measure = request.requested_measures[0]
         if len(request.all_measures) != 1 or request.all_measures[0].group is not None:
             example = f"{measure}:micro.f1" if request.all_measures[0].group is None else "strong:micro.f1"
             raise UsageError(f"{measure} is not a single score of the whole corpus. Pass one, such as {example}.")
@@ -401,6 +422,7 @@ def _is_typed(relation: str) -> bool:
 def _score_mixture(
     corpus: Corpus,
     run: Run,
+    judged: JudgedTables,
     reference_side: _Side,
     target_side: _Side,
     players: Mapping[str, tuple[str, ...]],
@@ -409,7 +431,8 @@ def _score_mixture(
 ) -> Result:
     """Score a mixture: the groups `switched` have the values of the target profile, all others those of the reference.
 
-    `players` has the settings of each group. `threshold` replaces the setting of that name.
+    `judged` has the tables judged so far. `players` has the settings of each group. `threshold` replaces the setting of
+    that name.
     """
     target_settings = {setting for player in switched for setting in players[player]}
     if len(switched) == len(players):
@@ -422,9 +445,8 @@ def _score_mixture(
     if threshold is not None:
         settings["threshold"] = threshold
     measures = list(dict.fromkeys([reference_side.measure, target_side.measure]))
-    return Evaluation.from_data(
-        reference_side.request.replace(settings=settings, measures=measures), corpus, run
-    ).result
+    request = reference_side.request.replace(settings=settings, measures=measures)
+    return Evaluation.from_data(request, corpus, run, judged=judged).result
 
 
 _ItemKey: TypeAlias = tuple[str, int, int, int, int]

@@ -33,8 +33,8 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
 
     try:
         from karat.web.judging.app import JudgingConfig, create_app
-        from karat.web.server.guard import LOOPBACK
         from karat.web.server.listener import listen
+        from karat.web.server.request_checks import LOOPBACK
     except ImportError:
         raise UsageError("karat verify serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
     campaign_store = CampaignStore.open(store)

@@ -415,6 +415,11 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
         sources = [self.planning_block.plans.views[name].source for name in views]
         return sort_verdicts(self._process_blocks(work, gold), sources)
 
+    @property
+    def data(self) -> NoReturn:
+        """Raise `KaratError`, because an engine never holds all documents at once."""
+        raise KaratError(f"an engine never holds all documents at once. {_IN_MEMORY_HINT}")
+
     def get_block(self, thresholds: Thresholds) -> NoReturn:
         """Raise `KaratError`, because an engine never holds all documents at once."""
         raise KaratError(f"an engine never holds all documents at once. {_IN_MEMORY_HINT}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -19,13 +19,15 @@ from karat.protocols.verification.store.store import (
     SESSION_SECONDS,
     AccessDeniedError,
     CampaignStore,
+    InvitationError,
     SubmittedDecision,
 )
 from karat.version import __version__
 from karat.web.judging import payloads
 from karat.web.judging.entities import EntityLookup
-from karat.web.server.guard import HEADERS, LOOPBACK, Guard, WebError, check_json
+from karat.web.server.guard import HEADERS, Guard, check_json, get_client
 from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
+from karat.web.server.request_checks import LOOPBACK, GuessLimit, WebError
 
 COOKIE: Final = "karat_judge"
 _SIZE: Final = 20_000  # bytes that a request may have at most
@@ -38,13 +40,14 @@ class JudgingConfig:
     """Configuration of a judging server.
 
     `snapshot` is searched for entities (None: no search), `hosts` are the accepted host names, and `https_only` makes
-    browsers send the session cookie over HTTPS only.
+    browsers send the session cookie over HTTPS only. `guesses` bounds how many wrong invitations a client may send.
     """
 
     store: CampaignStore
     snapshot: Snapshot | None = None
     hosts: tuple[str, ...] = LOOPBACK
     https_only: bool = False
+    guesses: GuessLimit = field(default_factory=GuessLimit)
 
 
 def create_app(config: JudgingConfig) -> Guard:
@@ -76,11 +79,18 @@ def create_app(config: JudgingConfig) -> Guard:
         if store.options.consent and not body.consent:
             raise WebError("bad-request", "consent is missing. Accept the consent form before judging.")
 
+        client = get_client(request.scope)
+        config.guesses.check(client)
+
         def work() -> tuple[str, payloads.ProgressPayload]:
             session = store.start_session(body.invitation, body.consent)
-            return session, _get_progress(store, store.find_judge(session) or "")
+            return session, _get_progress(store, store.find_judge(session, uses=False) or "")
 
-        session, progress = await run_in_threadpool(work)
+        try:
+            session, progress = await run_in_threadpool(work)
+        except InvitationError:
+            config.guesses.count_failure(client)
+            raise
         response = json_response(progress, 201)
         response.set_cookie(
             COOKIE,
