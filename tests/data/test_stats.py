@@ -15,6 +15,8 @@ from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.tsv_folder import load_tsv_folder
 from karat.matching.facts.facts import label_facts
 from karat.matching.facts.label_traits import TRAITS
+from karat.model.registry import get_plugin
+from karat.model.spec.step import Step
 from karat.model.truth import UNKNOWN, YES
 from karat.render.data.stats import render_paper_table
 
@@ -370,3 +372,13 @@ def test_types_have_names(karat_cli, tmp_path):
     assert lines["type names"] == {"Q215627": "person", "Q3895768": "fictional location", "Q515": "city"}
     shown = " ".join(karat_cli("data", "stats", path).out.split())
     assert "types: OTHER 1, person (Q215627) 1, fictional location (Q3895768) 1, city (Q515) 1, Q999999999 1" in shown
+
+
+def test_labels_that_are_nil_by_their_id_are_nil_in_statistics_and_steps():
+    """As in scoring by default: one of two labels is NIL."""
+    labels = [Label(0, 6, "http://aksw.org/notInWiki/Macron"), Label(11, 17, "Q567")]
+    corpus = Corpus.from_documents([Document("a", "Macron met Merkel.", labels)])
+    numbers = describe(corpus).numbers
+    assert (numbers["nil"], numbers["entities"], numbers["labels"]) == (1, 1, 2)
+    drop = get_plugin("steps", "drop-nil", Step)
+    assert [label.entity for label in drop.apply(corpus["a"]).labels] == ["Q567"]
