@@ -327,7 +327,9 @@ def compute_neleval_measures(data: Files) -> Outcome:
     seconds: dict[str, float] = {}
     with record_time(seconds, "score"):
         for system in range(5):
-            result = karat.evaluate(corpus, run, profile="neleval", resamples=1000, threshold=f">{system / 20}")
+            result = karat.evaluate(
+                corpus, run, profile="neleval", resamples=1000, settings={"threshold": f">{system / 20}"}
+            )
             assert len(result.table_measures) == 3 * 19
             assert len(result.intervals) == 3 * 10
     return Outcome(seconds, peak_memory(), {})

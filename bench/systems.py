@@ -17,14 +17,15 @@ from tempfile import gettempdir
 from msgspec.structs import replace
 
 import karat
+from karat.data.id_resolution import resolve_ids
 from karat.kb.catalogue import open_snapshot, open_starter
 from karat.kb.corpus_snapshot import build_corpus_snapshot
-from karat.kb.id_resolution import resolve_ids
 from karat.model.corpus import Corpus
 from karat.model.document import Label
 from karat.model.run import Run
+from karat.systems.api import link
 from karat.systems.linking.gold import make_gold_ranking_stage
-from karat.systems.linking.system import get_system, link
+from karat.systems.linking.system import get_system
 
 TESTS = {
     "demo": "demo",
@@ -109,16 +110,16 @@ def main() -> None:
         cells, seconds = [], 0.0
         options = {} if name == "oracle" else {"kb": kb}
         for test, corpus in corpora.items():
-            inside = link(name, inner[test], gold_mentions=True, **options)
+            inside = link(name, inner[test], gold_mentions=True, options=options)
             scores = [
-                recall(corpus, link(name, corpus, gold_mentions=True, **options)),
+                recall(corpus, link(name, corpus, gold_mentions=True, options=options)),
                 recall(inner[test], inside),
                 recall(inner[test], rank_perfectly(inner[test], inside)) if name != "oracle" else None,
                 None,
             ]
             if get_system(name, options).system.gold_mentions != "required":
                 begun = time.perf_counter()
-                run = link(name, corpus, **options)
+                run = link(name, corpus, options=options)
                 seconds += time.perf_counter() - begun
                 scores[3] = karat.evaluate(corpus, run, measures=["strong[in-kb]:micro.f1"])["strong[in-kb]:micro.f1"]
             cells.append(" ".join("    –" if score is None else f"{100 * score:5.1f}" for score in scores))

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from karat.cli.main import main
+from karat.model.spec.settings.settings import SIGNED_SETTINGS
 
 for name, examples in (("quick", 20), ("usual", 40), ("thorough", 500)):
     settings.register_profile(name, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow])
@@ -31,6 +32,14 @@ class Ran(NamedTuple):
     code: int
     out: str
     err: str
+
+
+def with_settings(options, /, **more):
+    """Return keywords for `karat.evaluate` and others, with those that are settings moved into `settings`."""
+    named = {**options, **more}
+    names = [key for key in named if key.replace("_", "-") in {*SIGNED_SETTINGS} - {"kb"}]
+    chosen = {key.replace("_", "-"): named.pop(key) for key in names}
+    return {**named, "settings": {**named.get("settings", {}), **chosen}}
 
 
 def _stream(content: bytes = b"") -> TextIOWrapper:

@@ -226,7 +226,7 @@ def main() -> None:
     prior = read_prior(FOLDER / "prior_table.tsv")
     write_predictions(FOLDER, "perfect", make_perfect_responses(documents, prior))
     write_predictions(FOLDER, "noisy", make_noisy_responses(documents, prior, Random(SEED)))
-    run = karat.link("prior", karat.load(FOLDER / "gold.jsonl"), substitute="popularity")
+    run = karat.link("prior", karat.load(FOLDER / "gold.jsonl"), options={"substitute": "popularity"})
     karat.save(replace(run, metadata={**run.metadata, "corpus": "demo"}), FOLDER / "prior.jsonl")
 
 

@@ -1,9 +1,12 @@
 """Evaluate entity linking systems.
 
 >>> import karat
->>> result = karat.evaluate(karat.load("demo"), karat.load_run("demo/perfect"))
+>>> result = karat.evaluate("demo", "demo/perfect")
 >>> result["strong:micro.f1"]
 1.0
+
+Functions accept a gold standard and predictions as a path, a name from the catalogue, plain dictionaries, or an object.
+Specifications of plugins are in `karat.plugins`. All other modules are implementation details.
 """
 
 from __future__ import annotations
@@ -15,20 +18,32 @@ from karat.version import __version__
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.api import compare, find_cases, scorecard
-    from karat.analysis.comparison.similarity import similarity
-    from karat.analysis.curves.alpha import alpha_curve
-    from karat.analysis.curves.calibration import calibration_data
-    from karat.analysis.curves.categories import category_curve
-    from karat.analysis.curves.threshold import threshold_curve
-    from karat.analysis.explanation.agreement import agreement
-    from karat.analysis.explanation.gap import explain_gap
+    from karat.analysis.comparison.cases import CaseList
+    from karat.analysis.comparison.compare import Comparison
+    from karat.analysis.comparison.scorecard.scorecard import Scorecards
+    from karat.analysis.comparison.similarity import Similarity, similarity
+    from karat.analysis.curves.alpha import AlphaCurve, alpha_curve
+    from karat.analysis.curves.calibration import ScoredPredictions, calibration_data
+    from karat.analysis.curves.categories import CategoryCurve, category_curve
+    from karat.analysis.curves.threshold import ThresholdCurve, threshold_curve
+    from karat.analysis.explanation.agreement import Agreement, AgreementScore, agreement
+    from karat.analysis.explanation.gap import GapExplanation, explain_gap
     from karat.analysis.explanation.prose import explain
+    from karat.data.id_resolution import Resolution, resolve_ids
     from karat.data.load import load, load_partitioned, load_run, save
     from karat.evaluation.evaluation import evaluate
-    from karat.evaluation.multiple_runs import evaluate_runs
+    from karat.evaluation.mention_lists import (
+        detection_f1,
+        detection_precision,
+        detection_recall,
+        linking_accuracy,
+        linking_f1,
+        linking_precision,
+        linking_recall,
+    )
+    from karat.evaluation.multiple_runs import RunScores, evaluate_runs
     from karat.kb.catalogue import open_kb
-    from karat.kb.id_resolution import resolve_ids
-    from karat.matching.align.overlap import find_overlaps, same_entity, same_span
+    from karat.kb.protocol import KB
     from karat.model.corpus import Corpus
     from karat.model.document import (
         UNLINKED,
@@ -41,37 +56,47 @@ if TYPE_CHECKING:
         Tag,
         Triple,
     )
-    from karat.model.errors import InputError, KaratError, UnknownNameError, UsageError
+    from karat.model.errors import InputError, KaratError, UnknownKeywordError, UnknownNameError, UsageError
     from karat.model.measure_name import MeasureName, parse_measure
     from karat.model.profile_signatures import parse_signature
-    from karat.model.results.cases import CaseArrays
-    from karat.model.results.result import Result
+    from karat.model.results.result import Result, Score
     from karat.model.run import Run
     from karat.model.signature import Signature
-    from karat.model.spec.category import ErrorCategory
-    from karat.model.spec.relation import MatchRelation
-    from karat.systems.linking.system import link
+    from karat.systems.api import link
 
 __all__ = [
+    "KB",
     "UNLINKED",
+    "Agreement",
+    "AgreementScore",
+    "AlphaCurve",
     "Candidate",
-    "CaseArrays",
+    "CaseList",
+    "CategoryCurve",
+    "Comparison",
     "Corpus",
     "Document",
-    "ErrorCategory",
+    "GapExplanation",
     "InputError",
     "InventedMention",
     "KaratError",
     "Label",
-    "MatchRelation",
     "MeasureName",
     "Prediction",
+    "Resolution",
     "Response",
     "Result",
     "Run",
+    "RunScores",
+    "Score",
+    "Scorecards",
+    "ScoredPredictions",
     "Signature",
+    "Similarity",
     "Tag",
+    "ThresholdCurve",
     "Triple",
+    "UnknownKeywordError",
     "UnknownNameError",
     "UsageError",
     "__version__",
@@ -80,13 +105,19 @@ __all__ = [
     "calibration_data",
     "category_curve",
     "compare",
+    "detection_f1",
+    "detection_precision",
+    "detection_recall",
     "evaluate",
     "evaluate_runs",
     "explain",
     "explain_gap",
     "find_cases",
-    "find_overlaps",
     "link",
+    "linking_accuracy",
+    "linking_f1",
+    "linking_precision",
+    "linking_recall",
     "load",
     "load_partitioned",
     "load_run",
@@ -94,8 +125,6 @@ __all__ = [
     "parse_measure",
     "parse_signature",
     "resolve_ids",
-    "same_entity",
-    "same_span",
     "save",
     "scorecard",
     "similarity",
@@ -103,43 +132,101 @@ __all__ = [
 ]
 
 _EXPORTS = {
-    "karat.model.errors": ("InputError", "KaratError", "UnknownNameError", "UsageError"),
+    "karat.analysis.comparison.api": (
+        "compare",
+        "find_cases",
+        "scorecard",
+    ),
+    "karat.analysis.comparison.cases": ("CaseList",),
+    "karat.analysis.comparison.compare": ("Comparison",),
+    "karat.analysis.comparison.scorecard.scorecard": ("Scorecards",),
+    "karat.analysis.comparison.similarity": (
+        "Similarity",
+        "similarity",
+    ),
+    "karat.analysis.curves.alpha": (
+        "AlphaCurve",
+        "alpha_curve",
+    ),
+    "karat.analysis.curves.calibration": (
+        "ScoredPredictions",
+        "calibration_data",
+    ),
+    "karat.analysis.curves.categories": (
+        "CategoryCurve",
+        "category_curve",
+    ),
+    "karat.analysis.curves.threshold": (
+        "ThresholdCurve",
+        "threshold_curve",
+    ),
+    "karat.analysis.explanation.agreement": (
+        "Agreement",
+        "AgreementScore",
+        "agreement",
+    ),
+    "karat.analysis.explanation.gap": (
+        "GapExplanation",
+        "explain_gap",
+    ),
+    "karat.analysis.explanation.prose": ("explain",),
+    "karat.data.id_resolution": (
+        "Resolution",
+        "resolve_ids",
+    ),
+    "karat.data.load": (
+        "load",
+        "load_partitioned",
+        "load_run",
+        "save",
+    ),
+    "karat.evaluation.evaluation": ("evaluate",),
+    "karat.evaluation.mention_lists": (
+        "detection_f1",
+        "detection_precision",
+        "detection_recall",
+        "linking_accuracy",
+        "linking_f1",
+        "linking_precision",
+        "linking_recall",
+    ),
+    "karat.evaluation.multiple_runs": (
+        "RunScores",
+        "evaluate_runs",
+    ),
     "karat.kb.catalogue": ("open_kb",),
-    "karat.kb.id_resolution": ("resolve_ids",),
-    "karat.systems.linking.system": ("link",),
-    "karat.matching.align.overlap": ("find_overlaps", "same_entity", "same_span"),
-    "karat.model.results.cases": ("CaseArrays",),
+    "karat.kb.protocol": ("KB",),
     "karat.model.corpus": ("Corpus",),
     "karat.model.document": (
         "UNLINKED",
-        "Prediction",
         "Candidate",
         "Document",
         "InventedMention",
         "Label",
+        "Prediction",
         "Response",
-        "Triple",
         "Tag",
+        "Triple",
     ),
-    "karat.model.measure_name": ("MeasureName", "parse_measure"),
-    "karat.model.results.result": ("Result",),
+    "karat.model.errors": (
+        "InputError",
+        "KaratError",
+        "UnknownKeywordError",
+        "UnknownNameError",
+        "UsageError",
+    ),
+    "karat.model.measure_name": (
+        "MeasureName",
+        "parse_measure",
+    ),
+    "karat.model.profile_signatures": ("parse_signature",),
+    "karat.model.results.result": (
+        "Result",
+        "Score",
+    ),
     "karat.model.run": ("Run",),
     "karat.model.signature": ("Signature",),
-    "karat.model.profile_signatures": ("parse_signature",),
-    "karat.model.spec.category": ("ErrorCategory",),
-    "karat.model.spec.relation": ("MatchRelation",),
-    "karat.analysis.comparison.api": ("scorecard", "find_cases", "compare"),
-    "karat.analysis.curves.alpha": ("alpha_curve",),
-    "karat.analysis.curves.calibration": ("calibration_data",),
-    "karat.analysis.curves.categories": ("category_curve",),
-    "karat.analysis.curves.threshold": ("threshold_curve",),
-    "karat.evaluation.evaluation": ("evaluate",),
-    "karat.evaluation.multiple_runs": ("evaluate_runs",),
-    "karat.analysis.explanation.agreement": ("agreement",),
-    "karat.analysis.explanation.prose": ("explain",),
-    "karat.data.load": ("load", "load_partitioned", "load_run", "save"),
-    "karat.analysis.comparison.similarity": ("similarity",),
-    "karat.analysis.explanation.gap": ("explain_gap",),
+    "karat.systems.api": ("link",),
 }
 """The public names of each module. They are imported on first use, so that `import karat` is fast."""
 

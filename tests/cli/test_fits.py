@@ -100,7 +100,7 @@ def given(tmp_path, monkeypatch):
         json.dumps({**head, "judged_by": "people", "undecided": {}}) + "\n", encoding="utf-8"
     )
     bed(gold)
-    signature = karat.evaluate(gold, karat.load_run("demo/noisy"), threshold="oracle").signature
+    signature = karat.evaluate(gold, karat.load_run("demo/noisy"), settings={"threshold": "oracle"}).signature
     return {
         "MANY": many,
         "OVERLAY": ["overlay.jsonl"],

@@ -18,7 +18,7 @@ from karat.model import registry
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.category import ErrorCategory, Example, Mark, parse_marks
 from tests import strategies
-from tests.conftest import ROOT
+from tests.conftest import ROOT, with_settings
 
 NAMES = list_plugins("categories")
 RANKED = {name: found for name in NAMES if (found := get_plugin("categories", name, ErrorCategory)).rank is not None}
@@ -30,7 +30,7 @@ def scored(example, **options):
     corpus, run = Corpus.from_documents([example.document]), Run.from_responses([example.response])
     kb = InMemoryKB.from_tables(**example.facts)
     options = {"profile": example.profile, "kb": kb, "measures": [f"{VIEW}:micro.f1"], "by": ["error"]} | options
-    return karat.evaluate(corpus, run, **options).groups["error"]
+    return karat.evaluate(corpus, run, **with_settings(options)).groups["error"]
 
 
 @pytest.mark.both

@@ -30,7 +30,7 @@ from karat.model.spec.settings.settings import SETTINGS
 from karat.model.spec.system import System
 from karat.model.tables import schema
 from karat.web.archive.resource import Resource
-from tests.conftest import ROOT, SCHEMAS
+from tests.conftest import ROOT, SCHEMAS, with_settings
 from tests.contract import faults
 
 
@@ -53,8 +53,8 @@ def test_relations(name):
     assert relation.detection is None or not get_plugin("relations", relation.detection, MatchRelation).compares_links
     corpus, run = _tiny()
     asked = {"measures": [f"{name}:micro.f1"], "kb": None if relation.min_relatedness is None else open_starter()}
-    assert 0 <= karat.evaluate(corpus, run, **asked)[f"{name}:micro.f1"] <= 1
-    assert karat.evaluate(corpus, Run.from_gold(corpus), **asked)[f"{name}:micro.f1"] == 1
+    assert 0 <= karat.evaluate(corpus, run, **with_settings(asked))[f"{name}:micro.f1"] <= 1
+    assert karat.evaluate(corpus, Run.from_gold(corpus), **with_settings(asked))[f"{name}:micro.f1"] == 1
 
 
 @pytest.mark.parametrize("name", list_plugins("measures"))

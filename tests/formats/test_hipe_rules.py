@@ -242,7 +242,7 @@ def test_ranked_links_are_resolved_as_predictions_are(tmp_path):
     paths = both(tmp_path, ["Ulm B-loc kb/Q2"], ["Ulm B-loc other/Q1|other/Q2"])
     corpus, [run] = load_gold_and_runs(str(paths[0]), [str(paths[1])])
     for ids, found in (("as-written", 0), ("last-segment", 1)):
-        result = karat.evaluate(corpus, run, profile="hipe", measures=[f"{NEL}-3:micro.f1"], ids=ids)
+        result = karat.evaluate(corpus, run, profile="hipe", measures=[f"{NEL}-3:micro.f1"], settings={"ids": ids})
         assert result.counts(f"{NEL}-3").matched_predictions == found
 
 

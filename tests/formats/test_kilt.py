@@ -84,7 +84,7 @@ def test_predictions_without_the_text_are_ranked_tags_that_score(tmp_path):
     assert list(run) == [Response("u_1:0", tags=(Tag("Ada Lovelace", ("974",), 1),))]
     assert run.skipped == {"answers without `input` (read as tags)": 1}
     corpus = karat.load(_written(tmp_path / "gold", GOLD), format="kilt")
-    assert karat.evaluate(corpus, run, task="c2kb", measures=["entity:micro.f1"])["entity:micro.f1"] == 1
+    assert karat.evaluate(corpus, run, settings={"task": "c2kb"}, measures=["entity:micro.f1"])["entity:micro.f1"] == 1
     rows[0]["output"][0]["provenance"] = pages
     (response,) = karat.load_run(_written(path, *rows), format="kilt")
     assert [(tag.entity, tag.rank) for tag in response.tags] == [("Ada Lovelace", 1), ("5", 2)]

@@ -34,7 +34,7 @@ def test_tweets_have_tags(folder):
 def test_a_system_that_predicts_titles_is_scored(folder):
     """Page ids as entities, as before, gave 0.0 to every system: no system predicts the numbers of pages."""
     run = karat.Run.from_responses([karat.Response("11", tags=(Tag("Ulm"),)), karat.Response("12")])
-    result = karat.evaluate(karat.load(folder()), run, task="c2kb")
+    result = karat.evaluate(karat.load(folder()), run, settings={"task": "c2kb"})
     assert (result["entity:micro.p"], result["entity:micro.r"]) == (1, 0.5)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Prediction, Response, Run
+from tests.conftest import with_settings
 
 TEXT = "Ada Lovelace met Charles Babbage in Chatham, New Jersey."
 #       0   4        13  17      25      33 36       45  49
@@ -16,7 +17,7 @@ def counts(labels, predictions, relation="strong", *, text=TEXT, **options):
     """Matched predictions, unmatched predictions, matched gold, unmatched gold of one document."""
     corpus = Corpus.from_documents([Document("d", text, tuple(labels))])
     run = Run.from_responses([Response("d", tuple(predictions))])
-    found = karat.evaluate(corpus, run, measures=[f"{relation}:micro.f1"], **options).counts(relation)
+    found = karat.evaluate(corpus, run, measures=[f"{relation}:micro.f1"], **with_settings(options)).counts(relation)
     return found.matched_predictions, found.unmatched_predictions, found.matched_gold, found.unmatched_gold
 
 
@@ -385,7 +386,7 @@ def test_a_document_by_itself_scores_as_in_the_mean():
 def test_the_signature_names_what_was_used(tmp_path):
     corpus, run = _four_documents()
     assert karat.evaluate(corpus, run, measures="entity:micro.f1").signature["match"] == "entity"
-    assert karat.evaluate(corpus, run, match="weak").signature["match"] == "weak"
+    assert karat.evaluate(corpus, run, settings={"match": "weak"}).signature["match"] == "weak"
     plugin = tmp_path / "mine.py"
     seen = set()
     for title in ("One", "Two"):
@@ -394,7 +395,7 @@ def test_the_signature_names_what_was_used(tmp_path):
             "MatchRelation\n"
             f"RELATION = MatchRelation({title!r}, 'Mine.', find_overlaps)\n"
         )
-        seen.add(karat.evaluate(corpus, run, match=str(plugin)).signature["match"])
+        seen.add(karat.evaluate(corpus, run, settings={"match": str(plugin)}).signature["match"])
     assert len(seen) == 2
     assert all(name.startswith("mine.py@") for name in seen)
 

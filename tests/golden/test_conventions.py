@@ -17,6 +17,7 @@ from karat.kb.in_memory_kb import InMemoryKB
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.settings.threshold import Threshold
 from tests import strategies
+from tests.conftest import with_settings
 
 TEXT = "Ada Lovelace met Charles Babbage in Chatham, New Jersey."
 #       0   4        13  17      25      33 36       45  49
@@ -36,13 +37,15 @@ def run_of(*predictions_of_documents, name="run"):
 
 def score(labels, predictions, *measures, **options):
     """Some measures of one document."""
-    result = karat.evaluate(corpus_of(labels), run_of(predictions), measures=list(measures), **options)
+    result = karat.evaluate(corpus_of(labels), run_of(predictions), measures=list(measures), **with_settings(options))
     return tuple(result[measure] for measure in measures)
 
 
 def counts(labels, predictions, view="strong", **options):
     """Right predictions, wrong predictions, found mentions, missed mentions of one document."""
-    result = karat.evaluate(corpus_of(labels), run_of(predictions), measures=[f"{view}:micro.f1"], **options)
+    result = karat.evaluate(
+        corpus_of(labels), run_of(predictions), measures=[f"{view}:micro.f1"], **with_settings(options)
+    )
     found = result.counts(view)
     return found.matched_predictions, found.unmatched_predictions, found.matched_gold, found.unmatched_gold
 
@@ -57,7 +60,7 @@ def test_both_macro_f1(profile):
     run = run_of([Prediction(*ADA, "Q1")], [Prediction(*ADA, "Q1"), Prediction(*LOVELACE, "Q2")])
     only = {"prefixes": "Q"} if profile == "gerbil" else {}
     measures = ["strong:macro.f1", "strong:macro.f1-of-means"]
-    result = karat.evaluate(corpus, run, profile=profile, measures=measures, **only)
+    result = karat.evaluate(corpus, run, profile=profile, measures=measures, **with_settings(only))
     assert result["strong:macro.f1"] == pytest.approx(2 / 3)
     assert result["strong:macro.f1-of-means"] == pytest.approx(3 / 4)
     assert result["strong:macro.p"] == result["strong:macro.r"] == 3 / 4
@@ -80,7 +83,7 @@ def test_bat_tries_129_steps():
         [Label(*ADA, "Q1")],
         [Prediction(*ADA, "Q1", score=0.5), Prediction(*LOVELACE, "Q9", score=0.3)],
     )
-    found = threshold_curve(corpus_of(labels), run_of(predictions), profile="bat", threshold="oracle-bat")
+    found = threshold_curve(corpus_of(labels), run_of(predictions), profile="bat", settings={"threshold": "oracle-bat"})
     assert [threshold.min_score for threshold in found.thresholds] == [step / 128 for step in range(129)]
     assert not any(threshold.is_strict for threshold in found.thresholds)
     # 0.3 lies between 38/128 and 39/128; 0.5 is 64/128, and at least 0.5 keeps it, but 65/128 does not.
@@ -99,7 +102,9 @@ def test_the_lowest_of_the_best_steps_is_taken():
     result = karat.evaluate(corpus_of(labels), run_of(predictions), profile="bat", measures=["strong:micro.f1"])
     assert result.thresholds == {"strong": 13 / 128}  # 12/128 is 0.09375
     assert result["strong:micro.f1"] == 1
-    without = karat.evaluate(corpus_of(labels), run_of(predictions), profile="bat", match="strong", threshold="none")
+    without = karat.evaluate(
+        corpus_of(labels), run_of(predictions), profile="bat", settings={"match": "strong", "threshold": "none"}
+    )
     assert without["strong:micro.f1"] == pytest.approx(2 / 3)
     assert without.thresholds == {}
 
@@ -143,7 +148,9 @@ def test_the_criterion_is_the_macro_score_that_is_shown():
     )
     every = karat.evaluate(corpus, run, profile="bat", measures=["strong:macro.f1"])
     assert (every.thresholds, every["strong:macro.f1"]) == ({"strong": 26 / 128}, pytest.approx(2 / 3))
-    with_gold = karat.evaluate(corpus, run, profile="bat", macro="gold-documents", measures=["strong:macro.f1"])
+    with_gold = karat.evaluate(
+        corpus, run, profile="bat", settings={"macro": "gold-documents"}, measures=["strong:macro.f1"]
+    )
     assert (with_gold.thresholds, with_gold["strong:macro.f1"]) == ({"strong": 0.0}, 1)
 
 
@@ -158,7 +165,7 @@ def test_sub_tasks_of_gerbil_choose_thresholds_of_their_own():
         Prediction(*LOVELACE, "Q9", score=0.5),
         Prediction(*CHATHAM, "Q8", score=0.3),
     ]
-    result = karat.evaluate(corpus_of(labels), run_of(predictions), profile="gerbil", prefixes="Q")
+    result = karat.evaluate(corpus_of(labels), run_of(predictions), profile="gerbil", settings={"prefixes": "Q"})
     assert result.thresholds["strong"] == 0.5
     assert result.thresholds["erec/mention"] == 0.3
     assert result.thresholds["d2kb/strong"] == 0.5
@@ -190,7 +197,7 @@ def test_a_sweep_over_a_run_without_scores_chooses_nothing():
     result = karat.evaluate(corpus_of([Label(*ADA, "Q1")]), run_of([Prediction(*ADA, "Q1")]), profile="bat")
     assert result.thresholds == {}
     with pytest.raises(karat.UsageError, match="no scores"):
-        karat.evaluate(corpus_of([Label(*ADA, "Q1")]), run_of([Prediction(*ADA, "Q1")]), threshold=0.5)
+        karat.evaluate(corpus_of([Label(*ADA, "Q1")]), run_of([Prediction(*ADA, "Q1")]), settings={"threshold": 0.5})
 
 
 @pytest.mark.parametrize("threshold", ["high", "nan", "", ">", "0.5 0.6"])
@@ -217,7 +224,7 @@ def test_scores_outside_0_and_1_are_kept_and_noted():
         Prediction(*LOVELACE, "Q2", score=-3.0),
         Prediction(*CHATHAM, "Q3", score=-4.0),
     ]
-    result = karat.evaluate(corpus_of(labels), run_of(predictions), match="strong", threshold="oracle")
+    result = karat.evaluate(corpus_of(labels), run_of(predictions), settings={"match": "strong", "threshold": "oracle"})
     assert result.thresholds == {"strong": -3.0}
     assert result["strong:micro.f1"] == 1
     assert sum("outside" in note for note in result.notes) == 1
@@ -351,11 +358,11 @@ STATEMENTS = (
 )
 def test_an_easier_problem_cannot_be_scored_as_a_harder_one(data, task, description, possible):
     with pytest.raises(karat.UsageError, match=description) as problem:
-        karat.evaluate(*data, task=task)
+        karat.evaluate(*data, settings={"task": task})
     listed = str(problem.value).partition("Possible tasks: ")[2].partition(". ")[0].split(", ")
     assert set(possible) <= set(listed)
     for name in listed:  # what is said to be possible is
-        karat.evaluate(*data, task=name.split(" ")[0])
+        karat.evaluate(*data, settings={"task": name.split(" ")[0]})
 
 
 @pytest.mark.parametrize(
@@ -387,7 +394,7 @@ def test_tasks_go_by_the_names_of_bat_and_gerbil(written, known):
     run = Run.from_responses(
         [Response("d0", (Prediction(*ADA, "Q1", types=("T",), score=0.5),), relations=(Triple("Q1", "P1", "Q2"),))]
     )
-    assert karat.evaluate(corpus, run, task=written).signature["task"] == known
+    assert karat.evaluate(corpus, run, settings={"task": written}).signature["task"] == known
     assert known in TASKS
 
 
@@ -428,7 +435,7 @@ def test_gold_against_itself_is_perfect_in_every_task(profile, task):
         for document in corpus
     )
     prefixes = {"prefixes": "Q"} if profile == "gerbil" else {}
-    result = karat.evaluate(corpus, run, profile=profile, task=task, **prefixes)
+    result = karat.evaluate(corpus, run, profile=profile, **with_settings(prefixes, task=task))
     assert {value for name, value in result.measures.items() if name.endswith(("p", "r", "f1"))} <= {1.0, None}
     assert result[f"{TASKS[task].relations[0]}:micro.f1"] == 1
 
@@ -450,7 +457,7 @@ def test_similarity_by_equations_4_and_5(profile):
     Macro (1/2 + 1 + 0) / 3; micro (1 + 1) / (3 + 2).
     """
     corpus, one, two = _two_systems()
-    found = similarity(corpus, [one, two], match="strong", profile=profile)
+    found = similarity(corpus, [one, two], settings={"match": "strong"}, profile=profile)
     (alike,) = found.pairs
     assert (alike.system_a, alike.system_b, alike.relation) == ("one", "two", "strong")
     assert alike.documents == {"d0": 1 / 2, "d1": 1, "d2": 0}
@@ -458,7 +465,7 @@ def test_similarity_by_equations_4_and_5(profile):
     assert (alike.micro.value, alike.micro.n) == (pytest.approx(2 / 5), 5)
     # Only the first found Lovelace, which is right, and Ada in d2, which is wrong; only the second found Charles.
     assert (alike.only_a, alike.correct_a, alike.only_b, alike.correct_b) == (2, 1, 1, 0)
-    (other_way,) = similarity(corpus, [two, one], match="strong", profile=profile).pairs
+    (other_way,) = similarity(corpus, [two, one], settings={"match": "strong"}, profile=profile).pairs
     assert (other_way.macro, other_way.micro) == (alike.macro, alike.micro)
     assert (other_way.only_a, other_way.correct_a, other_way.only_b, other_way.correct_b) == (1, 0, 2, 1)
 
@@ -466,7 +473,7 @@ def test_similarity_by_equations_4_and_5(profile):
 def test_complementarity():
     """Of two mentions the first system found both, the second Ada: together both, Lovelace by the first alone."""
     corpus, one, two = _two_systems()
-    (found,) = similarity(corpus, [one, two], match="strong").coverage
+    (found,) = similarity(corpus, [one, two], settings={"match": "strong"}).coverage
     assert (found.gold, found.found_by_any, found.found_by_all, found.missed_by_all) == (2, 2, 1, 0)
     assert found.found_alone == {"one": 1, "two": 0}
     assert found.missed_together == {("one", "two"): 0}
@@ -479,7 +486,7 @@ def test_complementarity_of_three():
     one = run_of([Prediction(*ADA, "Q1"), Prediction(*LOVELACE, "Q2")], name="one")
     two = run_of([Prediction(*CHARLES, "Q3"), Prediction(*ADA, "Q1"), Prediction(*BABBAGE, "Q9")], name="two")
     three = run_of([Prediction(*CHARLES, "Q3"), Prediction(*ADA, "Q1")], name="three")
-    compared = similarity(corpus, [one, two, three], match="strong")
+    compared = similarity(corpus, [one, two, three], settings={"match": "strong"})
     (found,) = compared.coverage
     assert (found.gold, found.found_by_any, found.found_by_all, found.missed_by_all) == (4, 3, 1, 1)
     assert found.found_alone == {"one": 1, "two": 0, "three": 0}
@@ -497,13 +504,15 @@ def test_similarity_lets_one_prediction_match_several():
         run_of([Prediction(*ADA, "Q1"), Prediction(*LOVELACE, "Q1")], name="two"),
     )
     for profile in ("karat", "bat", "bat-paper"):
-        (alike,) = similarity(corpus, [one, two], match="weak", profile=profile).pairs
+        (alike,) = similarity(corpus, [one, two], settings={"match": "weak"}, profile=profile).pairs
         assert (alike.macro.value, alike.micro.value, alike.only_a, alike.only_b) == (1, 1, 0, 0)
 
 
 def test_similarity_of_nothing_with_nothing():
     corpus = corpus_of([Label(*ADA, "Q1")], [])
-    (alike,) = similarity(corpus, [run_of([], [], name="one"), run_of([], [], name="two")], match="strong").pairs
+    (alike,) = similarity(
+        corpus, [run_of([], [], name="one"), run_of([], [], name="two")], settings={"match": "strong"}
+    ).pairs
     assert alike.macro.value == 1
     assert alike.micro.value is None
     assert "nothing" in alike.micro.reason
@@ -514,7 +523,7 @@ def test_bat_thins_both_outputs_before_comparing_them():
     corpus = corpus_of([Label(0, 5, "Q1")])
     one = run_of([Prediction(0, 5, "Q1"), Prediction(3, 13, "Q2")], name="one")
     two = run_of([Prediction(0, 5, "Q1")], name="two")
-    weak, strong = similarity(corpus, [one, two], match="weak,strong", profile="bat").pairs
+    weak, strong = similarity(corpus, [one, two], settings={"match": "weak,strong"}, profile="bat").pairs
     assert (weak.micro.value, weak.micro.n) == (0, 2)
     assert (strong.micro.value, strong.micro.n) == (pytest.approx(2 / 3), 3)
 
@@ -525,7 +534,7 @@ def test_outputs_are_sets_in_bat():
     one = run_of([Prediction(*ADA, "Q1"), Prediction(*ADA, "Q1")], name="one")
     two = run_of([Prediction(*ADA, "Q1"), Prediction(*LOVELACE, "Q2")], name="two")
     for runs in ([one, two], [two, one]):
-        (alike,) = similarity(corpus, runs, match="strong", profile="bat").pairs
+        (alike,) = similarity(corpus, runs, settings={"match": "strong"}, profile="bat").pairs
         assert (alike.macro.value, alike.micro.value, alike.micro.n) == (pytest.approx(2 / 3), pytest.approx(2 / 3), 3)
 
 
@@ -542,7 +551,7 @@ def test_similarity_of_tags():
     corpus = Corpus.from_documents([Document("d0", TEXT, tags=(Tag("Q1"), Tag("Q3")))])
     one = Run.from_responses([Response("d0", tags=(Tag("Q1"), Tag("Q2")))], name="one")
     two = Run.from_responses([Response("d0", tags=(Tag("Q2"), Tag("Q3")))], name="two")
-    found = similarity(corpus, [one, two], match="entity", task="c2kb")
+    found = similarity(corpus, [one, two], settings={"match": "entity", "task": "c2kb"})
     (alike,), (together,) = found.pairs, found.coverage
     assert (alike.macro.value, alike.micro.value) == (1 / 2, 1 / 2)
     assert (alike.only_a, alike.correct_a, alike.only_b, alike.correct_b) == (1, 1, 1, 1)
@@ -558,9 +567,11 @@ def test_similarity_above_the_best_thresholds():
         run_of([Prediction(*ADA, "Q1", score=0.5), wrong], name="one"),
         run_of([Prediction(*LOVELACE, "Q2", score=0.5), wrong], name="two"),
     )
-    whole = similarity(corpus, [one, two], match="strong", profile="bat")
+    whole = similarity(corpus, [one, two], settings={"match": "strong"}, profile="bat")
     assert (whole.pairs[0].micro.value, whole.thresholds) == (2 / 4, {"strong": {"one": None, "two": None}})
-    best = similarity(corpus, [one, two], match="strong", profile="bat", best_threshold="oracle-bat-paper")
+    best = similarity(
+        corpus, [one, two], settings={"match": "strong"}, profile="bat", best_threshold="oracle-bat-paper"
+    )
     assert best.pairs[0].micro.value == 0
     assert best.thresholds == {"strong": {"one": 33 / 128, "two": 33 / 128}}  # 32/128 is 0.25
     assert len(best.oracle) == 2
@@ -795,7 +806,7 @@ def test_unknown_ids_can_be_one_entity():
     [
         ({"profile": "gerbl"}, "gerbil"),
         ({"profile": "bat-papr"}, "bat-paper"),
-        ({"asignment": "greedy"}, "assignment"),
+        ({"settings": {"asignment": "greedy"}}, "assignment"),
         ({"settings": {"tresholds": "0.5"}}, "threshold"),
         ({"assignment": "greddy"}, "greedy"),
         ({"nil": "emergin"}, "emerging"),
@@ -811,7 +822,7 @@ def test_unknown_ids_can_be_one_entity():
 )
 def test_an_unknown_name_says_what_may_be_meant(options, meant):
     with pytest.raises(karat.UnknownNameError, match=f"Did you mean .*'{meant}'"):
-        karat.evaluate(*LINKS, **options)
+        karat.evaluate(*LINKS, **with_settings(options))
 
 
 @pytest.mark.parametrize(
@@ -832,7 +843,7 @@ def test_an_unknown_name_says_what_may_be_meant(options, meant):
 )
 def test_settings_that_contradict_each_other_are_refused(options, description):
     with pytest.raises(karat.UsageError, match=description):
-        karat.evaluate(*LINKS, **options)
+        karat.evaluate(*LINKS, **with_settings(options))
 
 
 @pytest.mark.parametrize(
@@ -865,7 +876,7 @@ def test_a_relation_that_contradicts_the_task_is_refused(task, relation, descrip
     typed = Corpus.from_documents([Document("d", "Oslo", (label,))]), Run.from_responses([Response("d", (prediction,))])
     options = {"measures": f"{task}/{relation}:micro.f1"} if in_front else {"task": task}
     with pytest.raises(karat.UsageError, match=description):
-        karat.evaluate(*typed, **{"measures": f"{relation}:micro.f1"} | options)
+        karat.evaluate(*typed, **with_settings({"measures": f"{relation}:micro.f1"} | options))
 
 
 @pytest.mark.parametrize(
@@ -885,7 +896,7 @@ def test_a_relation_that_contradicts_the_task_is_refused(task, relation, descrip
 def test_a_relation_that_does_not_contradict_the_task_is_taken(task, relation):
     label, prediction = Label(0, 2, "X", types=("A",)), Prediction(0, 2, "X", types=("A",))
     typed = Corpus.from_documents([Document("d", "Oslo", (label,))]), Run.from_responses([Response("d", (prediction,))])
-    result = karat.evaluate(*typed, task=task, measures=f"{relation}:micro.f1")
+    result = karat.evaluate(*typed, settings={"task": task}, measures=f"{relation}:micro.f1")
     assert f"{relation}:micro.f1" in result.scores
     assert not any(" means " in note for note in result.notes)
 
@@ -902,13 +913,15 @@ def test_a_relation_that_does_not_contradict_the_task_is_taken(task, relation):
     ],
 )
 def test_a_name_that_means_another_relation_in_the_task_is_said(options, description):
-    notes = [note for note in karat.evaluate(*LINKS, **options).notes if " means " in note]
+    notes = [note for note in karat.evaluate(*LINKS, **with_settings(options)).notes if " means " in note]
     assert notes == ([] if description is None else [description])
 
 
 @pytest.mark.parametrize("profile", ["karat", "bat", "bat-paper", "gerbil"])
 def test_the_signature_holds_every_setting(profile):
-    signature = karat.evaluate(*LINKS, profile=profile, match="strong", assignment="membership").signature
+    signature = karat.evaluate(
+        *LINKS, profile=profile, settings={"match": "strong", "assignment": "membership"}
+    ).signature
     assert signature["assignment"] == "membership"
     assert signature["match"] == "strong"
     assert signature["empty"] == {"karat": "fair", "gerbil": "gerbil"}.get(profile, "bat")
@@ -936,7 +949,7 @@ def _distinct(run):
 def _fixed(corpus, run, threshold, relation, options):
     """What a fixed threshold gives, None as NaN."""
     measures = [f"{relation}:{short}" for short in SHORTS]
-    result = karat.evaluate(corpus, run, threshold=threshold, measures=measures, **options)
+    result = karat.evaluate(corpus, run, measures=measures, **with_settings(options, threshold=threshold))
     return [math.nan if result[measure] is None else result[measure] for measure in measures]
 
 
@@ -950,7 +963,7 @@ def test_the_curve_is_what_fixed_thresholds_give(pair, profile, relation, strict
     """At every score that occurs, be it one of an prediction that does not count."""
     corpus, run = pair
     options = {"profile": profile, **LIKES[profile]}
-    found = threshold_curve(corpus, run, match=relation, threshold="oracle", **options)
+    found = threshold_curve(corpus, run, **with_settings(options, match=relation, threshold="oracle"))
     shown = [threshold.min_score for threshold in found.thresholds]
     assert shown == sorted(set(shown) & set(_distinct(run))) or shown == [None]
     for at in _distinct(run):
@@ -966,7 +979,7 @@ def test_the_curve_of_scores_to_exceed(pair, profile, relation, macro):
     """The first point keeps every prediction."""
     corpus, run = pair
     options = {"profile": profile, "macro": macro, **LIKES[profile]}
-    found = threshold_curve(corpus, run, match=relation, threshold="oracle-gerbil", **options)
+    found = threshold_curve(corpus, run, **with_settings(options, match=relation, threshold="oracle-gerbil"))
     assert found.thresholds[0] == Threshold()
     assert all(threshold.is_strict for threshold in found.thresholds[1:])
     for place, threshold in enumerate(found.thresholds):
@@ -985,7 +998,7 @@ def test_the_curve_of_every_task_and_assignment(pair, task, way, assignment, dup
     corpus, run = pair
     options = {"task": task, "gold-mentions": way, "assignment": assignment, "duplicates": duplicates}
     relation = TASKS[task].relations[-1]
-    found = threshold_curve(corpus, run, match=relation, **options)
+    found = threshold_curve(corpus, run, **with_settings(options, match=relation))
     for at in _distinct(run):
         expected = _fixed(corpus, run, repr(at), relation, options)
         assert _on_curve(found, Threshold(at)) == pytest.approx(expected, nan_ok=True)
@@ -1029,7 +1042,7 @@ def test_the_curve_of_every_way_to_compare_types(pair, task, typing, assignment,
     if any(side.field("types") is None for side in (corpus.labels, run.predictions)):
         return
     options = {"task": task, "typing": typing, "assignment": assignment, "kb": HIERARCHY}
-    found = threshold_curve(corpus, run, match=relation, **options)
+    found = threshold_curve(corpus, run, **with_settings(options, match=relation))
     for at in _distinct(run):
         expected = _fixed(corpus, run, repr(at), relation, options)
         assert _on_curve(found, Threshold(at)) == pytest.approx(expected, nan_ok=True)
@@ -1046,13 +1059,16 @@ def test_the_best_threshold_is_the_lowest_of_the_best(pair, profile, relation, s
     options = {"profile": profile, **LIKES[profile]}
     if not _distinct(run):
         return
-    tried = threshold_curve(corpus, run, match=relation, threshold=sweep, **options).thresholds
+    tried = threshold_curve(corpus, run, **with_settings(options, match=relation, threshold=sweep)).thresholds
     values = [_fixed(corpus, run, str(threshold), relation, options)[SHORTS.index("micro.f1")] for threshold in tried]
     values = [-1.0 if math.isnan(value) else value for value in values]
     lowest = next(
         threshold.min_score for threshold, value in zip(tried, values, strict=True) if value > max(values) - 1e-9
     )
-    assert karat.evaluate(corpus, run, threshold=sweep, match=relation, **options).thresholds[relation] == lowest
+    assert (
+        karat.evaluate(corpus, run, **with_settings(options, threshold=sweep, match=relation)).thresholds[relation]
+        == lowest
+    )
 
 
 @given(strategies.pairs(plain=True))
@@ -1063,8 +1079,10 @@ def test_filtered_views_share_the_threshold_of_the_whole(pair):
         return
     views = ["strong", "strong[in-kb]", "strong[nil]", "strong[gold-in-kb]"]
     options = {"profile": "gerbil", "prefixes": "Q", "measures": [f"{view}:micro.f1" for view in views]}
-    result = karat.evaluate(corpus, run, **options)
-    fixed = karat.evaluate(corpus, run, threshold=Threshold(result.thresholds["strong"], is_strict=True), **options)
+    result = karat.evaluate(corpus, run, **with_settings(options))
+    fixed = karat.evaluate(
+        corpus, run, **with_settings(options, threshold=Threshold(result.thresholds["strong"], is_strict=True))
+    )
     for view in views:
         assert result.views[view].weights.tolist() == fixed.views[view].weights.tolist()
 
@@ -1081,5 +1099,5 @@ def test_the_best_of_129_steps_is_the_lowest_of_the_best(pair, profile):
     values = [_fixed(corpus, run, repr(at), "strong", options)[SHORTS.index("macro.f1")] for at in steps]
     values = [-1.0 if math.isnan(value) else value for value in values]
     lowest = next(at for at, value in zip(steps, values, strict=True) if value > max(values) - 1e-9)
-    result = karat.evaluate(corpus, run, threshold="oracle-bat", match="strong", **options)
+    result = karat.evaluate(corpus, run, **with_settings(options, threshold="oracle-bat", match="strong"))
     assert result.thresholds["strong"] == lowest

@@ -22,8 +22,11 @@ def test_a_curve_with_gold_spans_without_link():
     corpus, run = pair(
         [Label(3, 6), Label(5, 7, "C")], [Prediction(5, 6, "E", score=0.1), Prediction(2, 6, "B", score=0.9)]
     )
-    points = {point.threshold.min_score: point.counts for point in threshold_curve(corpus, run, match="weak").points()}
-    fixed = karat.evaluate(corpus, run, match="weak", threshold=0.9)
+    points = {
+        point.threshold.min_score: point.counts
+        for point in threshold_curve(corpus, run, settings={"match": "weak"}).points()
+    }
+    fixed = karat.evaluate(corpus, run, settings={"match": "weak", "threshold": 0.9})
     assert points[0.9] == fixed.counts("weak")
 
 
@@ -31,7 +34,9 @@ def test_gold_is_a_set_in_bat_too():
     twice = [Label(0, 2, "X", mention_id="1"), Label(0, 2, "X", mention_id="2")]
     corpus, run = pair(twice, [])
     assert karat.evaluate(corpus, run, profile="bat").counts("strong").unmatched_gold == 1
-    assert karat.evaluate(corpus, run, profile="gerbil", prefixes="X").counts("strong").unmatched_gold == 2
+    assert (
+        karat.evaluate(corpus, run, profile="gerbil", settings={"prefixes": "X"}).counts("strong").unmatched_gold == 2
+    )
 
 
 def test_documents_with_gold_count_in_neleval_even_if_a_filter_empties_them():
@@ -62,7 +67,9 @@ def test_groups_see_ids_as_they_are_read():
 def test_means_of_tasks_have_only_what_can_be_averaged(measure):
     labels = [Label(0, 2, "X", types=("T",))]
     with pytest.raises(UsageError, match="cannot be averaged"):
-        karat.evaluate(*pair(labels, [Prediction(0, 2, "X", types=("T",))]), task="oke-task1", measures=[measure])
+        karat.evaluate(
+            *pair(labels, [Prediction(0, 2, "X", types=("T",))]), settings={"task": "oke-task1"}, measures=[measure]
+        )
 
 
 def test_scores_that_are_no_probabilities_have_no_calibration():
@@ -82,17 +89,17 @@ def test_what_rules_leave_out_is_counted():
         Prediction(9, 12),
     ]
     corpus, run = pair(labels, predictions)
-    bat = karat.evaluate(corpus, run, profile="bat", threshold="none").skipped
+    bat = karat.evaluate(corpus, run, profile="bat", settings={"threshold": "none"}).skipped
     assert bat["gold labels linked to NIL"] == bat["predictions linked to NIL"] == 1
     assert bat["unlinked predictions"] == 1
     assert bat["predictions inside or across longer ones"] >= 1
-    assert karat.evaluate(corpus, run, threshold=0.5).skipped["predictions below the threshold"] == 1
+    assert karat.evaluate(corpus, run, settings={"threshold": 0.5}).skipped["predictions below the threshold"] == 1
 
 
 def test_mentions_beside_tags_are_said():
     corpus = Corpus.from_documents([Document("a", TEXT, tags=(Tag("X"),)), Document("b", TEXT, (Label(0, 2, "Y"),))])
     run = Run.from_responses([Response("a", tags=(Tag("X"),)), Response("b", (Prediction(0, 2, "Y"),))])
-    skipped = karat.evaluate(corpus, run, task="c2kb").skipped
+    skipped = karat.evaluate(corpus, run, settings={"task": "c2kb"}).skipped
     assert skipped["gold labels in documents without tags, where others have tags"] == 1
     assert skipped["predictions in documents without tags, where others have tags"] == 1
 
@@ -105,13 +112,15 @@ def test_relations_between_mentions_are_refused_where_there_are_none(tmp_path):
         encoding="utf-8",
     )
     with pytest.raises(UsageError, match="compares mentions"):
-        karat.evaluate(*pair([Label(0, 2, "X")], [Prediction(0, 2, "X")]), task="c2kb", measures=[f"{path}:micro.f1"])
+        karat.evaluate(
+            *pair([Label(0, 2, "X")], [Prediction(0, 2, "X")]), settings={"task": "c2kb"}, measures=[f"{path}:micro.f1"]
+        )
 
 
 def test_prefixes_in_any_form_are_the_same():
     corpus, run = pair([Label(0, 2, "a:1"), Label(4, 6, "c:2")], [Prediction(0, 2, "b:1"), Prediction(4, 6, "d:9")])
     found = [
-        karat.evaluate(corpus, run, profile="gerbil", prefixes=prefixes)["strong:micro.f1"]
+        karat.evaluate(corpus, run, profile="gerbil", settings={"prefixes": prefixes})["strong:micro.f1"]
         for prefixes in ("a: b:", "a:,b:", ["a:", "b:"], ("a:", "b:"))
     ]
     assert found == [1 / 2] * 4  # c:2 and d:9 are emerging, a:1 and b:1 are not the same
@@ -127,7 +136,9 @@ def test_a_folder_of_tables_can_be_named(tmp_path):
 
 def test_hierarchies_that_are_missing_are_said():
     labels = [Label(0, 2, types=("A",))]
-    result = karat.evaluate(*pair(labels, [Prediction(0, 2, types=("A",))]), profile="gerbil", task="rt2kb")
+    result = karat.evaluate(
+        *pair(labels, [Prediction(0, 2, types=("A",))]), profile="gerbil", settings={"task": "rt2kb"}
+    )
     assert any("subclass_of.tsv" in note for note in result.notes)
 
 

@@ -13,6 +13,7 @@ from karat.evaluation.distributed.table_partitions import to_partitioned
 from karat.model.errors import UnknownNameError
 from karat.model.registry import get_plugin
 from karat.model.spec.facet import Facet as LabelSpec
+from tests.conftest import with_settings
 
 ADA, BOB = Label(0, 3, "Q1"), Label(8, 11, "Q2")
 TEXT = "Ada met Bob."
@@ -42,7 +43,7 @@ def of(group):
 
 
 def by(label, **options):
-    return karat.evaluate(CORPUS, RUN, by=[label], **options).groups[label]["strong"]
+    return karat.evaluate(CORPUS, RUN, by=[label], **with_settings(options)).groups[label]["strong"]
 
 
 def test_every_case_counts_under_the_value_of_its_document():
@@ -163,7 +164,7 @@ def test_intervals_draw_the_documents_with_the_value():
 
 
 def test_tasks_without_mentions_have_documents_too():
-    groups = karat.evaluate(CORPUS, RUN, task="c2kb", by=["meta.domain"]).groups["meta.domain"]["entity"]
+    groups = karat.evaluate(CORPUS, RUN, settings={"task": "c2kb"}, by=["meta.domain"]).groups["meta.domain"]["entity"]
     assert of(groups["news"]) == (1, 1, 1)
 
 

@@ -8,7 +8,7 @@ from tools.differences import DIFFERENCES, PROFILES
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Prediction, Response, Run
 from karat.kb.in_memory_kb import InMemoryKB
-from tests.conftest import ROOT
+from tests.conftest import ROOT, with_settings
 
 KB = InMemoryKB.from_tables(
     names={"Ulm": "Ulm", "Bonn": "Bonn", "Y1921": "1921", "Q9": "nine"},
@@ -36,7 +36,7 @@ def ends(labels, predictions, *, text="Ulm is as old as Bonn and Graz.", **optio
         Run.from_responses([Response("d", tuple(predictions))]),
     )
     measures = [f"{view}:micro.f1" for view in VIEWS]
-    result = karat.evaluate(corpus, run, profile="elevant", kb=KB, measures=measures, **options)
+    result = karat.evaluate(corpus, run, profile="elevant", kb=KB, measures=measures, **with_settings(options))
     counts = map(result.counts, VIEWS)
     found = [{"TP": c.matched_gold, "FN": c.unmatched_gold, "FP": c.unmatched_predictions} for c in counts]
     return tuple("+".join(end for end, count in each.items() for _ in range(count)) or "-" for each in found)

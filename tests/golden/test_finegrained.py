@@ -15,7 +15,7 @@ from karat.data.corpus_pool import pool_runs
 from karat.matching.weighting.membership import parse_membership
 from karat.matching.weighting.questionnaire import RATINGS
 from karat.model.finegrained_scheme import DIMENSIONS, NODES, is_leaf
-from tests.conftest import ROOT
+from tests.conftest import ROOT, with_settings
 
 TEXT = "Lima beat Oslo. She cooks rice for Danes in Lima town."
 
@@ -58,7 +58,7 @@ COOK = {"Lima": "Lima", "Oslo": "Oslo", "She": "Ann", "rice": "Rice", "Danes": "
 
 
 def evaluated(links=COOK, **options):
-    return karat.evaluate(corpus(), run(**links), profile="finegrained", **options)
+    return karat.evaluate(corpus(), run(**links), profile="finegrained", **with_settings(options))
 
 
 def figures(group):
@@ -150,7 +150,10 @@ def test_an_prediction_of_another_type_is_wrong_in_a_part_by_types():
 
 
 def test_links_are_compared_by_what_follows_the_last_slash():
-    assert karat.evaluate(corpus(), run(**COOK), profile="finegrained", ids="as-written")["strong:micro.r"] == 0
+    assert (
+        karat.evaluate(corpus(), run(**COOK), profile="finegrained", settings={"ids": "as-written"})["strong:micro.r"]
+        == 0
+    )
 
 
 def test_categories_need_mentions_that_are_given():
@@ -221,7 +224,10 @@ def test_an_annotation_with_a_dimension_left_open_is_not_known_to_be_strict():
         Corpus.from_documents([Document("d", "ab", (bare, known))]),
         Run.from_responses([Response("d", (Prediction(1, 2, "b"),))]),
     )
-    assert karat.evaluate(gold, both, profile="finegrained", membership="strict:0.25")["strong:micro.r"] == 1 / 1.25
+    assert (
+        karat.evaluate(gold, both, profile="finegrained", settings={"membership": "strict:0.25"})["strong:micro.r"]
+        == 1 / 1.25
+    )
 
 
 def test_detection_finds_a_mention_whole():
@@ -231,7 +237,7 @@ def test_detection_finds_a_mention_whole():
 
 
 def test_accuracy_is_not_weighed():
-    result = karat.evaluate(corpus(), run(**COOK), membership="strict:0.5")
+    result = karat.evaluate(corpus(), run(**COOK), settings={"membership": "strict:0.5"})
     assert "strong:micro.f1" in result.table_measures
     assert "strong:accuracy" not in result.measures
     with pytest.raises(UsageError, match="strong:accuracy counts mentions"):
@@ -249,7 +255,9 @@ def test_functions_that_there_are_not(how):
 def test_a_function_needs_categories():
     gold = Corpus.from_documents([Document("d", "ab", (Label(0, 1, "a"),))])
     with pytest.raises(UsageError, match="karat data categorise"):
-        karat.evaluate(gold, Run.from_responses([Response("d", (Prediction(0, 1, "a"),))]), membership="strict:0")
+        karat.evaluate(
+            gold, Run.from_responses([Response("d", (Prediction(0, 1, "a"),))]), settings={"membership": "strict:0"}
+        )
 
 
 def test_clusters_are_not_weighed():
@@ -377,7 +385,7 @@ def test_a_corpus_may_have_dimensions_of_its_own(tmp_path):
     )
     half = Run.from_responses([Response("d", (Prediction(0, 1, "a"),))])
     how = written(tmp_path, 'default = 0.5\n[weights]\n"case:lower" = 0.25')
-    assert karat.evaluate(gold, half, membership=how)["strong:micro.r"] == pytest.approx(0.25 / 0.75)
+    assert karat.evaluate(gold, half, settings={"membership": how})["strong:micro.r"] == pytest.approx(0.25 / 0.75)
 
 
 def test_the_page_shows_files_that_work(tmp_path):
@@ -487,7 +495,7 @@ def test_what_is_in_no_combination_is_counted():
 )
 def test_best_first_curves_need_parts_that_stand_alone(settings):
     with pytest.raises(UsageError, match="--profile finegrained"):
-        category_curve(corpus(), run(**COOK), **settings)
+        category_curve(corpus(), run(**COOK), **with_settings(settings))
 
 
 # --- the table

@@ -85,7 +85,7 @@ def test_many_runs_are_scored_as_each_alone():
 
 
 def test_compared_systems_share_the_bridge():
-    found = karat.compare([run(QIDS, "qids"), run(PAGES, "pages")], gold=corpus(PAGES))
+    found = karat.compare(corpus(PAGES), [run(QIDS, "qids"), run(PAGES, "pages")])
     assert found.signature["kb"].startswith("starter@")
     scores = found.datasets[0].scores
     assert scores["qids"].value == pytest.approx(2 / 3)

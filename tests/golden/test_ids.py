@@ -12,6 +12,7 @@ from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.kb.ids.normal_forms import normalise_ids, recognise_id
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.model.spec.settings.conventions import Ids
+from tests.conftest import with_settings
 
 BERLIN = "https://en.wikipedia.org/wiki/Berlin"
 KÖLN = "https://de.wikipedia.org/wiki/Köln"
@@ -30,7 +31,7 @@ def sides(*links: tuple[str | None, str | None]):
 def same(one: str, two: str, **options) -> bool:
     if "profile" not in options:  # an explicit setting: no knowledge base bridges the ids
         options.setdefault("ids", "normalised")
-    return bool(karat.evaluate(*sides((one, two)), match="strong", **options)["strong:micro.f1"])
+    return bool(karat.evaluate(*sides((one, two)), **with_settings(options, match="strong"))["strong:micro.f1"])
 
 
 @pytest.mark.parametrize(
@@ -341,7 +342,7 @@ def test_what_is_nil_by_its_id_is_not_found_where_nil_never_is():
 def health(*links, **options):
     if "profile" not in options:
         options.setdefault("ids", "normalised")
-    return karat.evaluate(*sides(*links), **options).id_health
+    return karat.evaluate(*sides(*links), **with_settings(options)).id_health
 
 
 def test_where_all_is_well_little_is_said():
@@ -383,7 +384,7 @@ def test_predictions_that_a_knowledge_base_does_not_know():
 
 
 def test_no_links_no_word_about_ids():
-    assert karat.evaluate(*sides(("Q1", BERLIN)), match="mention").id_health is None
+    assert karat.evaluate(*sides(("Q1", BERLIN)), settings={"match": "mention"}).id_health is None
     assert karat.evaluate(*sides(("Q1", BERLIN)), profile="neleval", measures="sets::span").id_health is None
     assert karat.evaluate(*sides(("Q1", BERLIN)), profile="neleval").id_health.unmatchable == 1
 

@@ -7,6 +7,7 @@ import pytest
 import karat
 from karat import Corpus, Document, Label, Prediction, Response, Run, UsageError
 from karat.model.errors import InputError, UnknownNameError
+from tests.conftest import with_settings
 
 TEXT = "x" * 60
 
@@ -15,7 +16,7 @@ def scores(labels, predictions, measure, **options):
     """P, R and F1 of one measure on one document."""
     corpus = Corpus.from_documents([Document("d", TEXT, tuple(labels))])
     run = Run.from_responses([Response("d", tuple(predictions))])
-    result = karat.evaluate(corpus, run, profile="neleval", measures=[measure], **options)
+    result = karat.evaluate(corpus, run, profile="neleval", measures=[measure], **with_settings(options))
     return tuple(result[f"{measure}:micro.{short}"] for short in ("p", "r", "f1"))
 
 
@@ -83,7 +84,10 @@ def test_the_eleven_against_twelve_of_the_field():
         Run.from_responses([Response("d", tuple(predictions))]),
     )
     theirs = karat.evaluate(
-        corpus, run, profile="gerbil", task="rt2kb", match="strong", nil="explicit", prefixes="none"
+        corpus,
+        run,
+        profile="gerbil",
+        settings={"task": "rt2kb", "match": "strong", "nil": "explicit", "prefixes": "none"},
     )
     assert (theirs["typed:micro.p"], theirs["typed:micro.r"]) == pytest.approx((7 / 16, 7 / 16))
 
@@ -180,7 +184,7 @@ def test_clusters_have_no_curve():
         karat.threshold_curve(
             Corpus.from_documents([Document("d", TEXT, GOLD)]),
             Run.from_responses([Response("d", PREDICTIONS)]),
-            match="b-cubed",
+            settings={"match": "b-cubed"},
         )
 
 
@@ -266,7 +270,7 @@ def test_a_key_without_document_compares_the_whole_corpus():
     assert result["sets::kbid:micro.p"] == 1 / 3  # NIL is one key more
     assert result["sets:is_linked:kbid:macro.f1"] is None
     with pytest.raises(UsageError, match="curve"):
-        karat.threshold_curve(corpus, run, match="sets:is_linked:kbid")
+        karat.threshold_curve(corpus, run, settings={"match": "sets:is_linked:kbid"})
 
 
 def tab_scores(tmp_path, gold, predictions, *measures, **options):
@@ -275,7 +279,7 @@ def tab_scores(tmp_path, gold, predictions, *measures, **options):
         (tmp_path / f"{name}.tab").write_text("".join(f"{line}\n" for line in lines).replace(" ", "\t"))
     corpus = karat.load(tmp_path / "gold.tab", format="neleval")
     run = karat.load_run(tmp_path / "run.tab", format="neleval")
-    result = karat.evaluate(corpus, run, profile="neleval", measures=list(measures), **options)
+    result = karat.evaluate(corpus, run, profile="neleval", measures=list(measures), **with_settings(options))
     rows = [tuple(result[f"{name}:micro.{short}"] for short in ("p", "r", "f1")) for name in measures]
     return rows[0] if len(rows) == 1 else rows
 

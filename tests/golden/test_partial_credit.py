@@ -15,6 +15,7 @@ from karat.model.errors import UnknownNameError
 from karat.model.spec.relation import PARTIAL_CREDIT_KINDS
 from karat.render.knowledge import list_credit_measures
 from tests import strategies
+from tests.conftest import with_settings
 
 KB = InMemoryKB.from_tables(
     name="kb",
@@ -48,7 +49,7 @@ As in ELEVANT, a composer of this name is no metonym. Iron is not near, and Q99 
 def scored(labels, predictions, *names, **more):
     gold = Corpus.from_documents([Document("d", "a b c d e f g h", tuple(labels))])
     run = Run.from_responses([Response("d", tuple(predictions))])
-    result = karat.evaluate(gold, run, kb=KB, measures=[f"{name}:micro.f1" for name in names], **more)
+    result = karat.evaluate(gold, run, kb=KB, measures=[f"{name}:micro.f1" for name in names], **with_settings(more))
     return [tuple(result.views[name].weights.sum(axis=0).tolist()) for name in names]
 
 
@@ -109,7 +110,7 @@ def test_the_signature_and_the_prose_say_so():
     gold = Corpus.from_documents([Document("d", "a", (Label(0, 1, "Q64"),))])
     run = Run.from_responses([Response("d", (Prediction(0, 1, "Q1"),))])
     measures = list_credit_measures("sibling=0.5, parent=0.25")
-    result = karat.evaluate(gold, run, kb=KB, measures=measures, profile="gerbil", prefixes="Q")
+    result = karat.evaluate(gold, run, kb=KB, measures=measures, profile="gerbil", settings={"prefixes": "Q"})
     assert result.signature["match"] == "weak,weak+sibling=0.5+parent=0.25"
     assert result["weak+sibling=0.5+parent=0.25:micro.f1"] == 0.5
     said = karat.explain(str(result.signature))

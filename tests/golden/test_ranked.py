@@ -19,7 +19,7 @@ def test_ranks_decide_and_scores_else():
     by_rank = ranked(Tag("Q9", rank=2), Tag("Q1", rank=1), Tag("Q2", rank=4), Tag("Q8", rank=3))
     by_score = ranked(Tag("Q9", score=0.8), Tag("Q1", score=0.9), Tag("Q2", score=0.1), Tag("Q8", score=0.3))
     for corpus, run in (by_rank, by_score):  # Q1 right, Q9 wrong, Q8 wrong, Q2 right; Q3 is not found
-        result = karat.evaluate(corpus, run, task="rc2kb")
+        result = karat.evaluate(corpus, run, settings={"task": "rc2kb"})
         assert result["entity:macro.p@1"] == 1
         assert result["entity:macro.p@5"] == 2 / 5
         assert result["entity:macro.r-precision"] == 1 / 3
@@ -35,7 +35,7 @@ def test_ranks_decide_and_scores_else():
 def test_grades_of_gold_tags():
     corpus = Corpus.from_documents([Document("d", "", tags=(Tag("Q1", score=3.0), Tag("Q2", score=1.0)))])
     run = Run.from_responses([Response("d", tags=(Tag("Q2", rank=1), Tag("Q1", rank=2)))])
-    found = karat.evaluate(corpus, run, task="rc2kb")["entity:macro.ndcg"]
+    found = karat.evaluate(corpus, run, settings={"task": "rc2kb"})["entity:macro.ndcg"]
     assert found == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
 
 
@@ -46,7 +46,7 @@ def test_annotations_are_ranked_by_their_best_score():
         Prediction(5, 8, "Q1", score=0.2),
         Prediction(10, 12, "Q1", score=0.7),
     )
-    result = karat.evaluate(corpus, Run.from_responses([Response("d", predictions)]), task="Rc2W")
+    result = karat.evaluate(corpus, Run.from_responses([Response("d", predictions)]), settings={"task": "Rc2W"})
     assert result["entity:macro.p@1"] == 1  # Q1 at 0.7 comes before Q9 at 0.5
     assert result["entity:macro.map"] == 1 / 2
 
@@ -54,7 +54,7 @@ def test_annotations_are_ranked_by_their_best_score():
 def test_documents_without_gold_are_left_out_of_the_mean():
     corpus = Corpus.from_documents([Document("a", "", tags=(Tag("Q1"),)), Document("b", "")])
     run = Run.from_responses([Response("a", tags=(Tag("Q1", rank=1),)), Response("b", tags=(Tag("Q5", rank=1),))])
-    score = karat.evaluate(corpus, run, task="rc2kb").score("entity:macro.mrr")
+    score = karat.evaluate(corpus, run, settings={"task": "rc2kb"}).score("entity:macro.mrr")
     assert (score.value, score.n) == (1, 1)
 
 
@@ -92,7 +92,7 @@ def test_intervals_hold_the_score_and_come_again():
     corpus, run = karat.load("demo"), karat.load_run("demo/prior")
     one = karat.evaluate(corpus, run, resamples=200)
     assert one.intervals == karat.evaluate(corpus, run, resamples=200).intervals
-    assert one.intervals != karat.evaluate(corpus, run, resamples=200, seed=1).intervals
+    assert one.intervals != karat.evaluate(corpus, run, resamples=200, settings={"seed": 1}).intervals
     for name, (low, high) in one.intervals.items():
         assert low <= one[name] <= high
     assert "strong:accuracy" in one.intervals

@@ -6,7 +6,7 @@ import json
 
 import karat
 from karat import Candidate, Corpus, Document, Label, Prediction, Response, Run, Tag
-from karat.kb.id_resolution import resolve_ids
+from karat.data.id_resolution import resolve_ids
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.protocol import IdStatus
 

@@ -14,7 +14,7 @@ from karat.kb.catalogue import open_kb, open_starter
 from karat.kb.protocol import IdStatus
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.suite import Suite
-from tests.conftest import ROOT
+from tests.conftest import ROOT, with_settings
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_popular_entities_and_demonyms(snapshot):
 
 def scores(profile, **more):
     gold, runs = karat.load("demo"), [karat.load_run(f"demo/{name}", corpus=None) for name in ("prior", "noisy")]
-    return [karat.evaluate(gold, run, profile=profile, **more).scores for run in runs]
+    return [karat.evaluate(gold, run, profile=profile, **with_settings(more)).scores for run in runs]
 
 
 def _clustered(profile):

@@ -21,6 +21,7 @@ from karat.model.items import Items
 from karat.model.limits import LIMITS, get_limit
 from karat.model.spec.settings.conventions import Assignment
 from tests import strategies
+from tests.conftest import with_settings
 
 MEASURES = [f"{relation}:micro.f1" for relation in ("strong", "weak", "mention", "mention-weak")]
 
@@ -59,12 +60,12 @@ def test_what_is_held_at_once_changes_nothing(pair, limit):
 def test_every_assignment_is_the_same_part_by_part(relation, assignment, pair, limit):
     corpus, run = pair
     options = {"measures": [f"{relation}:micro.f1"], "assignment": assignment}
-    whole = karat.evaluate(corpus, run, **options)
+    whole = karat.evaluate(corpus, run, **with_settings(options))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KARAT_MAX_PAIRS", str(limit))
         patch.setattr(exact_spans, "_MIN_PAIRS", 0)
         try:
-            parts = karat.evaluate(corpus, run, **options)
+            parts = karat.evaluate(corpus, run, **with_settings(options))
         except InputError:
             return
     assert bag(parts) == bag(whole)
@@ -287,7 +288,7 @@ def test_hipe_walks_the_same_in_a_crowd():
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("KARAT_MAX_PAIRS", limit)
                 names = [f"{name}:micro.f1" for name in ("hipe-nel-strict", "hipe-nel-fuzzy")]
-                found.append(bag(karat.evaluate(corpus, run, measures=names, assignment="greedy")))
+                found.append(bag(karat.evaluate(corpus, run, measures=names, settings={"assignment": "greedy"})))
         assert found[0] == found[1]
 
 

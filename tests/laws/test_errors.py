@@ -20,6 +20,7 @@ from karat.model.results.verdict import Outcome
 from karat.model.spec.settings.conventions import Assignment
 from karat.model.spec.settings.task import TASKS
 from tests import strategies
+from tests.conftest import with_settings
 
 TASKS_ABOUT_LINKS = [name for name, task in TASKS.items() if task.required_data == "links"]
 EVERYWHERE = [(profile, task) for profile in list_plugins("profiles") for task in TASKS_ABOUT_LINKS]
@@ -34,7 +35,9 @@ TYPED = "types are compared together with links"
 def scored(corpus, run, profile, task, **options):
     """A profile's figures in a task, with the measures that it shows there."""
     own = {} if get_profile(profile).settings["task"] == task else {"task": task}
-    return karat.evaluate(corpus, run, profile=profile, by=["error", "mention-type"], **own, **options)
+    return karat.evaluate(
+        corpus, run, profile=profile, by=["error", "mention-type"], **with_settings({**own, **options})
+    )
 
 
 @st.composite
@@ -162,7 +165,9 @@ def test_links_on_nil_are_told_where_mentions_are_given():
         Corpus.from_documents([Document("d", text, tuple(labels))]),
         Run.from_responses([Response("d", tuple(predictions))]),
     )
-    groups = karat.evaluate(corpus, run, task="d2kb", measures="strong[in-kb]:micro.f1", by="error").groups["error"]
+    groups = karat.evaluate(
+        corpus, run, settings={"task": "d2kb"}, measures="strong[in-kb]:micro.f1", by="error"
+    ).groups["error"]
     on_nil = groups["strong[in-kb]"]["ner-fp-groundtruth-unknown"]
     assert (on_nil.errors, on_nil.total) == (1, 2)
     assert (groups["strong[in-kb]"]["disambiguation"].errors, groups["strong[in-kb]"]["ner-fp"].errors) == (1, None)
@@ -173,7 +178,7 @@ def test_where_mentions_are_given_no_case_is_in_a_category_that_makes_no_sense()
     labels = (Label(0, 10, "Q1"), Label(5, 10, "Q2"))
     corpus = Corpus.from_documents([Document("d", "Lake Garda froze.", labels)])
     run = Run.from_responses([Response("d", (Prediction(5, 10, "Q2"), Prediction(5, 10, "Q3")))])
-    result = karat.evaluate(corpus, run, task="d2kb", by="error")
+    result = karat.evaluate(corpus, run, settings={"task": "d2kb"}, by="error")
     groups = result.groups["error"]["strong"]
     assert (groups["ner-fn"].errors, groups["ner-fn-other"].errors) == (1, 1)
     assert not ELSEWHERE & {name for row in result.verdicts.to_pylist() for name in row["errors"]}
@@ -256,7 +261,9 @@ def test_tags_have_the_mention_types_of_their_entities():
     kb = InMemoryKB.from_tables(names={"Q1": "Ulm", "Q2": "rain"})
     document = Document("d", "It is the rain.", (Label(0, 2, "Q2"),), tags=(Tag("Q1"), Tag("Q2")))
     corpus, run = Corpus.from_documents([document]), Run.from_responses([Response("d", tags=(Tag("Q1"),))])
-    groups = karat.evaluate(corpus, run, task="c2kb", by="mention-type", kb=kb).groups["mention-type"]["entity"]
+    groups = karat.evaluate(corpus, run, settings={"task": "c2kb"}, by="mention-type", kb=kb).groups["mention-type"][
+        "entity"
+    ]
     assert groups["entity-named"].counts.matched_gold == 1
     assert groups["entity-non-named"].counts.unmatched_gold == 1
     assert "coreference" not in groups
@@ -272,7 +279,7 @@ def test_labels_of_another_task_are_those_of_its_own_items():
         Run.from_responses([Response("d", (Prediction(0, 2, "Q9"),), tags=(Tag("Q1"),))]),
     )
     measures = ["entity:micro.f1", "a2kb/strong:micro.f1"]
-    result = karat.evaluate(corpus, run, task="c2kb", measures=measures, by=["error", "mention-type"])
+    result = karat.evaluate(corpus, run, settings={"task": "c2kb"}, measures=measures, by=["error", "mention-type"])
     assert result.groups["mention-type"]["a2kb/strong"]["coreference-pronominal"].counts.unmatched_gold == 1
     assert result.groups["error"]["a2kb/strong"]["coreference-undetected"].total == 1
     assert result.groups["error"]["a2kb/strong"]["ner-fn"].errors == 1
@@ -282,4 +289,4 @@ def test_labels_of_another_task_are_those_of_its_own_items():
 def test_without_links_there_are_no_error_categories():
     corpus, run, _ = sides([["right"]])
     with pytest.raises(karat.UsageError, match="error categories need a view that compares links"):
-        karat.evaluate(corpus, run, task="erec", by="error")
+        karat.evaluate(corpus, run, settings={"task": "erec"}, by="error")

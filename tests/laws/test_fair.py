@@ -25,6 +25,7 @@ from karat.model.spec.category import ErrorCategory
 from karat.model.tables.facet_values import NONE
 from karat.plugins.reports.elevant.names import NAMES as PLACES
 from tests import reference_elevant as reference
+from tests.conftest import with_settings
 
 NAMES = {"Q1": "Ada Lovelace", "Q2": "ulm", "Q3": "Germany", "Q5": "1921", "Q6": "nine miles"}
 TYPES = {
@@ -205,7 +206,7 @@ def expected(found):
 
 
 def score(corpus, run, profile, by=("mention-type", "error"), **options):
-    return karat.evaluate(corpus, run, profile=profile, kb=KB, measures=MEASURES, by=by, **options)
+    return karat.evaluate(corpus, run, profile=profile, kb=KB, measures=MEASURES, by=by, **with_settings(options))
 
 
 @given(CORPORA)

@@ -229,9 +229,9 @@ def test_fuzzy_recall_is_as_defined(sides, preset, alpha, task):
 def test_fuzzy_scores_lie_between_0_and_1(table, sides, weights, default, profile):
     """PROP1; and precision is that without membership."""
     settings = {"membership": table(weights, default)}
-    result = karat.evaluate(*sides, profile=profile, settings=settings, match="strong", task="a2kb")
+    result = karat.evaluate(*sides, profile=profile, settings={**settings, "match": "strong", "task": "a2kb"})
     plain = karat.evaluate(
-        *sides, profile=profile, settings={**settings, "membership": "whole"}, match="strong", task="a2kb"
+        *sides, profile=profile, settings={**settings, "membership": "whole", "match": "strong", "task": "a2kb"}
     )
     for name, value in result.measures.items():
         assert value is None or -1e-12 <= value <= 1 + 1e-12, name
@@ -322,7 +322,7 @@ def test_best_first_curves_are_scores_of_unions(sides, measure):
 def test_curves_over_alpha_are_what_evaluate_gives(sides, preset, alpha, profile):
     curve = alpha_curve(*sides, preset=preset, profile=profile)
     result = karat.evaluate(
-        *sides, profile=profile, match="strong", task="a2kb", settings={"membership": f"{preset}:{alpha!r}"}
+        *sides, profile=profile, settings={"membership": f"{preset}:{alpha!r}", "match": "strong", "task": "a2kb"}
     )
     for short in SHORTS:
         value, expected = curve.values(short, np.array([alpha]))[0], result[f"strong:{short}"]

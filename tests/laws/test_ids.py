@@ -140,25 +140,27 @@ def sides(links: list[tuple[str, str]]):
 
 @given(st.lists(st.tuples(WRITTEN, WRITTEN), min_size=1, max_size=8), st.randoms())
 def test_order_never_matters(links, random):
-    there = karat.evaluate(*sides(links), ids="normalised")
+    there = karat.evaluate(*sides(links), settings={"ids": "normalised"})
     random.shuffle(links)
-    again = karat.evaluate(*sides(links), ids="normalised")
+    again = karat.evaluate(*sides(links), settings={"ids": "normalised"})
     assert again.measures == there.measures
     assert again.id_health == there.id_health
     assert (
-        karat.evaluate(*sides([(two, one) for one, two in links]), ids="normalised")["strong:micro.f1"]
+        karat.evaluate(*sides([(two, one) for one, two in links]), settings={"ids": "normalised"})["strong:micro.f1"]
         == (there["strong:micro.f1"])
     )
 
 
 @given(st.lists(st.tuples(WRITTEN, WRITTEN), min_size=1, max_size=8))
 def test_the_score_is_that_of_normal_forms(links):
-    there = karat.evaluate(*sides(links), ids="as-written")
-    read = karat.evaluate(*sides(links), ids="normalised")  # explicit, so that no knowledge base bridges the ids
+    there = karat.evaluate(*sides(links), settings={"ids": "as-written"})
+    read = karat.evaluate(
+        *sides(links), settings={"ids": "normalised"}
+    )  # explicit, so that no knowledge base bridges the ids
     assert (read["strong:micro.f1"] or 0) >= (there["strong:micro.f1"] or 0)
     context = context_of(links)
     as_written = karat.evaluate(
-        *sides([(normal(one, context), normal(two, context)) for one, two in links]), ids="as-written"
+        *sides([(normal(one, context), normal(two, context)) for one, two in links]), settings={"ids": "as-written"}
     )
     # A score is undefined instead of 0 if no id can match.
     assert (read["strong:micro.f1"] or 0) == (as_written["strong:micro.f1"] or 0)
@@ -167,7 +169,7 @@ def test_the_score_is_that_of_normal_forms(links):
 
 @given(st.lists(st.tuples(WRITTEN, WRITTEN), min_size=1, max_size=8))
 def test_merged_are_those_that_became_one(links):
-    health = karat.evaluate(*sides(links), ids="normalised").id_health
+    health = karat.evaluate(*sides(links), settings={"ids": "normalised"}).id_health
     written = {id for link in links for id in link}
     context = context_of(links)
     forms = {id: normal(id, context) for id in written}

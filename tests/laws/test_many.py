@@ -21,6 +21,7 @@ from karat import (
 )
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.registry import list_plugins
+from tests.conftest import with_settings
 from tests.strategies import pairs, predictions
 
 SETTINGS = (
@@ -67,8 +68,8 @@ def _told(ask):
 @given(data=several(), setting=st.sampled_from(SETTINGS))
 def test_together_as_alone(data, setting, profile):
     corpus, runs = data
-    alone = _told(lambda: [evaluate(corpus, run, profile=profile, **setting) for run in runs])
-    together = _told(lambda: evaluate_runs(corpus, runs, profile=profile, **setting))
+    alone = _told(lambda: [evaluate(corpus, run, profile=profile, **with_settings(setting)) for run in runs])
+    together = _told(lambda: evaluate_runs(corpus, runs, profile=profile, **with_settings(setting)))
     if isinstance(alone, tuple):
         assert together == alone
         return
@@ -95,12 +96,14 @@ def test_each_opens_into_its_result():
 
 def _alike(corpus, runs, **asked):
     """Each run gets the same alone and among the others: a score, or an error."""
-    alone = [_told(lambda run=run: dict(evaluate_runs(corpus, [run], **asked)[0].scores)) for run in runs]
+    alone = [
+        _told(lambda run=run: dict(evaluate_runs(corpus, [run], **with_settings(asked))[0].scores)) for run in runs
+    ]
     if any(isinstance(each, tuple) for each in alone):
         first = next(each for each in alone if isinstance(each, tuple))
-        assert _told(lambda: evaluate_runs(corpus, runs, **asked)) == first
+        assert _told(lambda: evaluate_runs(corpus, runs, **with_settings(asked))) == first
         return alone
-    assert [dict(each.scores) for each in evaluate_runs(corpus, runs, **asked)] == alone
+    assert [dict(each.scores) for each in evaluate_runs(corpus, runs, **with_settings(asked))] == alone
     return alone
 
 

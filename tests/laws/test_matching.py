@@ -15,13 +15,14 @@ from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.model.registry import get_plugin
 from karat.model.spec.measure import Measure
 from tests import reference, strategies
+from tests.conftest import with_settings
 
 RELATIONS = ("strong", "weak", "mention", "mention-weak", "entity")
 MEASURES = [f"{relation}:micro.f1" for relation in RELATIONS]
 
 
 def evaluate(corpus, run, **options):
-    return karat.evaluate(corpus, run, measures=MEASURES, **options)
+    return karat.evaluate(corpus, run, measures=MEASURES, **with_settings(options))
 
 
 def groups(result):
@@ -156,7 +157,7 @@ def test_views_do_not_disturb_each_other(pair):
 @given(strategies.pairs())
 def test_looser_relations_and_better_assignments_find_no_less(pair):
     corpus, run = pair
-    best, greedy = weights(evaluate(corpus, run)), weights(evaluate(corpus, run, assignment="greedy"))
+    best, greedy = weights(evaluate(corpus, run)), weights(evaluate(corpus, run, settings={"assignment": "greedy"}))
     assert best["weak"][2] >= best["strong"][2]
     assert best["mention-weak"][2] >= best["mention"][2]
     for relation in RELATIONS:
@@ -166,7 +167,7 @@ def test_looser_relations_and_better_assignments_find_no_less(pair):
 @given(strategies.pairs())
 def test_set_membership_finds_no_less_than_one_to_one(pair):
     corpus, run = pair
-    best, loose = weights(evaluate(corpus, run)), weights(evaluate(corpus, run, assignment="membership"))
+    best, loose = weights(evaluate(corpus, run)), weights(evaluate(corpus, run, settings={"assignment": "membership"}))
     for relation in ("strong", "weak", "mention", "mention-weak"):
         assert loose[relation][2] >= best[relation][2]
         assert loose[relation][0] >= best[relation][0]
@@ -195,7 +196,7 @@ def test_a_threshold_leaves_what_stands_above_it_unchanged(pair, threshold):
     corpus, run = pair
     if all(prediction.score is None for response in run for prediction in response.predictions):
         return  # then a threshold is an error, which has its own test
-    whole, cut = evaluate(corpus, run), evaluate(corpus, run, threshold=str(threshold))
+    whole, cut = evaluate(corpus, run), evaluate(corpus, run, settings={"threshold": str(threshold)})
     for view in ("strong", "weak", "mention", "mention-weak"):
         assert _right_predictions(whole, view, threshold) == _right_predictions(cut, view, threshold)
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
+from tests.conftest import with_settings
 
 SPANS = st.sampled_from([(0, 2), (0, 4), (1, 2), (3, 6), (3, 3), (7, 9)])
 IDS = st.sampled_from(["Q1", "Q2", "NIL1", None])
@@ -110,6 +111,6 @@ def test_karat_agrees_with_a_model_of_neleval(gold, predictions):
         corpus = karat.load(Path(folder) / "gold.tab", format="neleval")
         run = karat.load_run(Path(folder) / "run.tab", format="neleval")
     for options in ({}, {"engine": "local"}):
-        result = karat.evaluate(corpus, run, profile="neleval", measures=list(expected), **options)
+        result = karat.evaluate(corpus, run, profile="neleval", measures=list(expected), **with_settings(options))
         for name, (p, r) in expected.items():
             assert (result[f"{name}:micro.p"], result[f"{name}:micro.r"]) == pytest.approx((p, r)), (name, options)

@@ -14,6 +14,7 @@ from karat.model.profile_signatures import get_profile
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import ORDER_NOTE, SETTINGS
+from tests.conftest import with_settings
 from tests.strategies import spans
 
 LENGTH = 12
@@ -88,7 +89,9 @@ def _shuffled(draw):
 def _said(documents, responses, **options):
     """Everything that an evaluation says but for numbers of rows; or why it is not possible."""
     try:
-        result = karat.evaluate(Corpus.from_documents(documents), Run.from_responses(responses), kb=KB, **options)
+        result = karat.evaluate(
+            Corpus.from_documents(documents), Run.from_responses(responses), kb=KB, **with_settings(options)
+        )
     except karat.KaratError as problem:
         return str(problem)
     groups = {
@@ -218,7 +221,7 @@ def _scores(example, **options) -> list[object]:
         karat.evaluate(
             Corpus.from_documents([Document("d", "x" * LENGTH, tuple(gold))]),
             Run.from_responses([Response("d", tuple(given))]),
-            **options,
+            **with_settings(options),
         ).measures
         for gold, given in orders
     ]

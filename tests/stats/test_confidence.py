@@ -15,9 +15,10 @@ from karat.analysis.comparison.entries import entry_from_result
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.evaluation.measures import list_short_names
 from karat.evaluation.score_intervals import IntervalOptions, view_intervals
-from karat.evaluation.stored_views import load_stored_view
+from karat.evaluation.view import load_stored_view
 from karat.model.errors import UnknownNameError
 from karat.stats.samples.documents import align_documents
+from tests.conftest import with_settings
 
 MEASURES = ["micro.p", "micro.r", "micro.f1", "macro.f1", "macro.f1-of-means", "macro.r-sd", "accuracy"]
 
@@ -29,7 +30,7 @@ def demo():
 
 def scored(demo, **more):
     names = [f"{view}:{short}" for view in ("strong", "weak") for short in MEASURES]
-    return karat.evaluate(*demo, measures=names, **more)
+    return karat.evaluate(*demo, measures=names, **with_settings(more))
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
@@ -67,7 +68,7 @@ def test_ranked_measures_have_intervals():
         for i, d in enumerate(documents)
     ]
     result = karat.evaluate(
-        Corpus.from_documents(documents), Run.from_responses(responses), task="rc2kb", resamples=200
+        Corpus.from_documents(documents), Run.from_responses(responses), settings={"task": "rc2kb"}, resamples=200
     )
     for name in ("entity:macro.mrr", "entity:macro.map", "entity:macro.ndcg"):
         low, high = result.intervals[name]

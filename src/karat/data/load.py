@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -29,6 +29,7 @@ from karat.matching.read.text_alignment import align_with_corpus, find_misplaced
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
 from karat.model.errors import InputError, UnknownNameError, UsageError
+from karat.model.keywords import check_keywords
 from karat.model.offsets.offset_kinds import OffsetKind, parse_offset_kind
 from karat.model.output.progress import pause_garbage_collection, track_progress
 from karat.model.registry import get_plugin, list_plugins
@@ -41,16 +42,17 @@ from karat.model.tables import checks
 from karat.storage.atomic_writing import open_for_writing, write_folder
 from karat.storage.files import Source
 
-if TYPE_CHECKING:
-    from karat.data.python_objects import ForeignObject
+ForeignObject: TypeAlias = Any
+"""An object without static type, such as dictionaries or an object of another library."""
 
 OnError: TypeAlias = Literal["fail", "skip"]
 DuplicateIds: TypeAlias = Literal["fail", "rename"]
 SpanMismatch: TypeAlias = Literal["fail", "realign"]
 
 
+@check_keywords
 def load(
-    source: str | os.PathLike[str] | ForeignObject,
+    source: str | os.PathLike[str] | Corpus | ForeignObject,
     *,
     format: str | None = None,
     text: bool = True,
@@ -60,7 +62,9 @@ def load(
 ) -> Corpus:
     """Load a gold standard by registered name (`demo`, `msnbc@guo2018`), by path, or from standard input (`-`).
 
-    `source` may also be a Hugging Face `Dataset` or a list of spaCy `Doc` objects.
+    `source` may also be a `Corpus`, which is returned unchanged, or a list of documents: `Document` objects,
+    dictionaries as in Karat JSONL, or spaCy `Doc` objects. Without texts, it may be a list of mentions: tuples
+    (document, start, end, entity), dictionaries with these fields, or a data frame. A Hugging Face `Dataset` works too.
     `format`: name of the format; by default it is detected from the content.
     `text`: False skips the texts, in formats where this saves time.
     `on_error`: `fail` raises an error at the first invalid document, `skip` excludes invalid documents and counts them
@@ -68,6 +72,10 @@ def load(
     `duplicate_ids`: `fail` raises an error, `rename` numbers documents that share an id.
     `columns`: roles of the columns of a CSV, TSV, JSON or JSONL file, as in `{"doc": "doc_id", "text": "body"}`.
     """
+    if isinstance(source, Corpus):
+        return source
+    if isinstance(source, Run):
+        raise UsageError(f"{source.name} is a run, not a gold standard. Pass the gold standard first, then the run.")
     if not isinstance(source, str | os.PathLike):
         from karat.data.python_objects import to_corpus
 
@@ -80,8 +88,9 @@ def load(
     )
 
 
+@check_keywords
 def load_run(
-    source: str | os.PathLike[str] | ForeignObject,
+    source: str | os.PathLike[str] | Run | ForeignObject,
     *,
     corpus: Corpus | None = None,
     system: str | None = None,
@@ -94,9 +103,10 @@ def load_run(
 ) -> Run:
     """Load a system's predictions from a path, from `-`, or by name (`demo/prior` are stored predictions).
 
-    `source` may also be spaCy `Doc` objects from `nlp.pipe` (`kb_id_` is the link), a Hugging Face `Dataset`, or
-    dictionaries: one per prediction with its document id, one per document with `predictions`, or lists of predictions
-    keyed by document id or in the order of `corpus`, as Hugging Face pipelines return them.
+    `source` may also be a `Run`, a list of `Response` objects, spaCy `Doc` objects from `nlp.pipe` (`kb_id_` is the
+    link), or a Hugging Face `Dataset`. Dictionaries are one per document as in Karat JSONL, one per prediction with its
+    document id, or lists of predictions keyed by document id or in the order of `corpus`, as Hugging Face pipelines
+    return them. Predictions may also be tuples (document, start, end, entity, score) or rows of a data frame.
     A file of gold labels is read as the predictions of a second annotator.
 
     `corpus`: check documents and spans against this corpus now; otherwise `evaluate` does so. Predictions for rows of a
@@ -111,21 +121,51 @@ def load_run(
     `format`, `on_error`, `duplicate_ids` and `columns`: see `load`.
     """
     policy = _merge_error_policy(on_error, duplicate_ids, span_mismatch, offsets)
-    if isinstance(source, str | os.PathLike):
-        item = _Input(os.fspath(source), format, policy, _custom_tables_from(columns))
-        run = _load_predictions(item, None if corpus is None else partial(_return_corpus, corpus))
-        run = run if system is None else replace(run, name=system)
-    else:
-        from karat.data.python_objects import to_run
-
-        with collect_defects(policy, "objects") as defects:
-            run = to_run(source, corpus, system)
-        run = replace(run, skipped={**run.skipped, **defects.counts})
+    item = _RunSource(source, format, policy, _custom_tables_from(columns), system)
     if corpus is None:
-        return convert_run_offsets(None, run, policy)
-    run = align_run(corpus, run, policy)
+        return convert_run_offsets(None, item.load(None), policy)
+    run = align_run(corpus, item.load(corpus), policy)
     pair_run(corpus, run)
     return run
+
+
+def load_aligned_run(corpus: Corpus, source: str | os.PathLike[str] | Run | ForeignObject, system: str | None) -> Run:
+    """Load predictions as `load_run` does, aligned with `corpus`; `system` renames the run.
+
+    Predictions for documents that `corpus` does not have are not checked: scoring reports or skips them.
+    """
+    policy = get_error_policy()
+    return align_run(corpus, _RunSource(source, None, policy, get_custom_tables(), system).load(corpus), policy)
+
+
+class _RunSource(NamedTuple):
+    """Predictions that a user named or passed, with format, rules for errors, and the name of the run if not None."""
+
+    source: str | os.PathLike[str] | Run | ForeignObject
+    format: str | None
+    policy: ErrorPolicy
+    tables: CustomTables
+    system: str | None
+
+    def load(self, corpus: Corpus | None) -> Run:
+        """Load the predictions; `corpus` has the documents, for formats that need it."""
+        if isinstance(self.source, Corpus):
+            raise UsageError(
+                f"{self.source.name} is a corpus, not a run. Pass the gold standard first, then the run; "
+                "Run.from_gold turns gold labels into predictions."
+            )
+        if isinstance(self.source, str | os.PathLike):
+            item = _Input(os.fspath(self.source), self.format, self.policy, self.tables)
+            run = _load_predictions(item, None if corpus is None else partial(_return_corpus, corpus))
+        elif isinstance(self.source, Run):
+            run = self.source
+        else:
+            from karat.data.python_objects import to_run
+
+            with collect_defects(self.policy, "objects") as defects:
+                run = to_run(self.source, corpus, self.system)
+            run = replace(run, skipped={**run.skipped, **defects.counts})
+        return run if self.system in (None, run.name) else replace(run, name=self.system)
 
 
 def _merge_error_policy(
@@ -485,6 +525,7 @@ def _return_corpus(corpus: Corpus) -> Corpus:
     return corpus
 
 
+@check_keywords
 def load_partitioned(
     source: str | os.PathLike[str], *, gold: bool, format: str | None = None
 ) -> Corpus | Run | PartitionedData:
@@ -593,12 +634,23 @@ def split_pool_name(name: str) -> list[str]:
 
 
 def load_gold_or_run(
-    source: str | os.PathLike[str], *, kind: str | None = None, format: str | None = None, gold: str | None = None
+    source: str | os.PathLike[str] | Corpus | Run | ForeignObject,
+    *,
+    kind: str | None = None,
+    format: str | None = None,
+    gold: str | None = None,
 ) -> Corpus | Run:
-    """Load gold labels or predictions, depending on `kind` (`gold` or `predictions`) or on the content of the file.
+    """Load gold labels or predictions, depending on `kind` (`gold` or `predictions`) or on the content of `source`.
 
-    With `gold`, predictions are loaded and aligned with the texts of that gold standard, regardless of `kind`.
+    With `gold`, predictions are loaded and aligned with the texts of that gold standard, regardless of `kind`. A corpus
+    or run is returned unchanged.
     """
+    if isinstance(source, Corpus | Run):
+        return source
+    if not isinstance(source, str | os.PathLike):
+        from karat.data.python_objects import detect_object_kind
+
+        return load(source) if detect_object_kind(source) == "gold" else load_run(source)
     item = _Input(os.fspath(source), format)
     if (kind or item.kind) == "gold" and gold is None:
         return _load_gold(item, text=True)
@@ -686,8 +738,9 @@ def get_target_format(path: str, format: str | None) -> tuple[str, Format]:
     return name, get_plugin("formats", name, Format)
 
 
+@check_keywords
 def save(
-    data: Corpus | Run | Result,
+    data: str | os.PathLike[str] | Corpus | Run | Result | ForeignObject,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
@@ -696,6 +749,7 @@ def save(
 ) -> None:
     """Write a corpus, a run or a result to `path`; `-` is standard output.
 
+    `data` may also be a path, a name from the catalogue, or plain dictionaries of documents or responses.
     The suffix selects format and compression (`.gz`, `.zst`).
     `base`: IRI prefix of document ids and types, for NIF; QIDs become Wikidata IRIs.
     `entity_base`: IRI prefix of all other entities. Without a prefix, ids are written unchanged.
@@ -706,6 +760,7 @@ def save(
     if isinstance(data, Result):
         save_results([data], target)
         return
+    data = load_gold_or_run(data)
     _, writer = get_target_format(target, format)
     write = writer.write_corpus if isinstance(data, Corpus) else writer.write_run
     if write is None:

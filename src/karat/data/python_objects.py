@@ -1,32 +1,49 @@
-"""Corpora and runs from objects of other libraries: Hugging Face datasets, spaCy `Doc` objects and dictionaries.
+"""Corpora and runs from objects: dictionaries, tuples, data frames, Hugging Face datasets, spaCy `Doc` objects.
 
 No library is imported: objects are recognised by their attributes. Predictions without a document id are assigned to
-the corpus document with the same text, or, in a list of lists, to the document at the same position.
+the corpus document with the same text, or, in a list of lists, to the document at the same position. Dictionaries with
+exactly the fields of Karat JSONL are read like the lines of such a file.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from itertools import chain
+from math import isnan
+from numbers import Integral
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 
+from karat.data.load import ForeignObject
+from karat.formats.parsing.blank_texts import make_blank_documents
 from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
+from karat.formats.parsing.json.records import convert_value
+from karat.formats.parsing.surfaces.run_builder import build_run_from_objects
 from karat.formats.plugins.hf_datasets import build_corpus, build_run
 from karat.formats.plugins.spacy_docbin import read_doc
-from karat.model.corpus import Corpus
-from karat.model.document import UNLINKED, Document, EntityId, Prediction, Response
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.document import (
+    UNLINKED,
+    Document,
+    EntityId,
+    Header,
+    Label,
+    Prediction,
+    Response,
+    WrittenPrediction,
+    WrittenResponse,
+)
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
 from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import validate_object
 
-ForeignObject: TypeAlias = Any
-"""An object of another library, without static type."""
+_T = TypeVar("_T", bound=msgspec.Struct)
 
 _FIELD_NAMES: Final = {
     "document": ("document", "doc", "doc_id", "id"),
@@ -39,62 +56,176 @@ _FIELD_NAMES: Final = {
 }
 """The accepted field names of each part of a prediction, in order of precedence."""
 
+_EXTRA_FIELDS: Final = {"same_as", "categories", "candidates", "nil_cluster"}
+"""Fields of a prediction that have the same name everywhere."""
+
+_TUPLE_FIELDS: Final = ("document", "start", "end", "entity", "score")
+"""The parts of a mention in a tuple; entity and score may be missing."""
+
+_LABEL_FIELDS: Final = {*Label.__struct_fields__, *chain(*_FIELD_NAMES.values())} - {"score"}
+"""The fields of a gold mention that are read."""
+
 _UNREAD_FIELDS = "predictions with fields that are not read"
+_UNREAD_LABEL_FIELDS = "labels with fields that are not read"
 _TEXT_MISMATCH = "predictions whose text differs from the text at their span"
 _TOKEN_TAG = re.compile(r"[BIESLU]-.+|O|LABEL_\d+")
 _IGNORED_TEXT = re.compile(r"\s+|##")
 
 
 def to_corpus(data: ForeignObject) -> Corpus:
-    """Convert a Hugging Face dataset or a list of spaCy `Doc` objects to a gold standard.
+    """Convert documents, mentions with their document ids, a Hugging Face dataset or spaCy `Doc` objects to a corpus.
 
-    Raise `UsageError` for others.
+    Documents are `Document` objects, or dictionaries as in Karat JSONL. Mentions without texts are dictionaries, tuples
+    or rows of a data frame; see `read_mentions`. Raise `UsageError` for others.
     """
     if _is_dataset(data):
         return build_corpus(_to_arrow(data), _get_dataset_name(data, "dataset"), "dataset")
-    docs = _to_list(data)
-    if not docs or not all(map(_is_doc, docs)):
-        raise _unreadable_error(data, "a name or a path, a Dataset of Hugging Face, or a list of spaCy's Doc")
+    items = _to_list(data)
+    if items and all(isinstance(item, Document) for item in items):
+        return Corpus.from_documents(items)
+    metadata, items = _split_header(items)
+    name = metadata.pop("name", "corpus")
+    if items and all(_is_document(item) for item in items):
+        documents = [_to_struct(item, Document, f"document {number}") for number, item in enumerate(items, 1)]
+        return Corpus.from_reader(documents, name=name, metadata=metadata)
+    if _are_mentions(items):
+        return build_blank_corpus(read_mentions(items), name=name)
+    if not items or not all(map(_is_doc, items)):
+        raise _unreadable_error(
+            data,
+            "a name or a path, a list of documents or mentions, a Hugging Face Dataset, or a list of spaCy's Doc",
+        )
     skipped: Counter[str] = Counter()
     documents = []
-    for number, doc in enumerate(docs, 1):
-        name, labels, meta = read_doc(doc, skipped)
-        skipped["documents without an id (numbered)"] += name is None
-        documents.append(Document(name or str(number), doc.text, merge_duplicate_labels(labels, skipped), meta=meta))
+    for number, doc in enumerate(items, 1):
+        id, labels, meta = read_doc(doc, skipped)
+        skipped["documents without an id (numbered)"] += id is None
+        documents.append(Document(id or str(number), doc.text, merge_duplicate_labels(labels, skipped), meta=meta))
     return Corpus.from_reader(documents, name="docs", skipped=skipped)
 
 
 def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None) -> Run:
-    """Convert a Hugging Face dataset, spaCy `Doc` objects or dictionaries to a run named `system`.
+    """Convert responses, predictions, a Hugging Face dataset or spaCy `Doc` objects to a run named `system`.
 
+    Responses are `Response` objects, or dictionaries as in Karat JSONL. Predictions are dictionaries, tuples or rows of
+    a data frame; see `read_mentions`.
     `corpus` identifies documents without an id, by text or order; its texts are compared with the texts of predictions.
     Raises `UsageError` for other objects.
     """
     if _is_dataset(data):
         return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
-    items = [*data.items()] if isinstance(data, Mapping) else _to_list(data)
+    items: list[ForeignObject] = [*data.items()] if isinstance(data, Mapping) else _to_list(data)
+    if items and all(isinstance(item, Response) for item in items):
+        return Run.from_responses(items, name=system or "run")
+    metadata, items = _split_header(items)
+    name = system or metadata.pop("system", "run")
+    if items and all(_is_written_response(item) for item in items):
+        gold = None if corpus is None else lambda: corpus
+        return build_run_from_objects(map(_to_plain, items), gold, name=name, metadata=metadata)
     skipped: Counter[str] = Counter()
     if items and all(_is_doc(_get_doc(item)) for item in items):
         documents = _read_docs(items, corpus, skipped)
     elif isinstance(data, Mapping):
         documents = [
-            _DocumentPredictions(str(name), _read_predictions(values, f"document {name!r}", skipped))
-            for name, values in items
+            _DocumentPredictions(str(id), _read_predictions(values, f"document {id!r}", skipped))
+            for id, values in items
         ]
-    elif items and all(isinstance(item, Mapping) for item in items):
-        documents = list(_read_dictionaries(items, corpus, skipped))
+    elif items and all(isinstance(item, Mapping) or _is_tuple_mention(item) for item in items):
+        documents = list(_read_dictionaries([_to_dictionary(item) for item in items], corpus, skipped))
     elif items and all(isinstance(item, list | tuple) for item in items):
         documents = _read_in_order(items, corpus, skipped)
     else:
-        raise _unreadable_error(data, "a name or a path, a Dataset, spaCy's Doc objects, or dictionaries")
-    if corpus is not None and corpus.has_text:
+        raise _unreadable_error(
+            data, "a name or a path, a list of responses or predictions, a Dataset, or spaCy's Doc objects"
+        )
+    if corpus is not None and corpus.has_text and not corpus.skipped.get(NO_TEXT_NOTE):
         _count_text_mismatches(documents, corpus, skipped)
     responses = [
         validate_object(Response(document.document, tuple(item.prediction for item in document.predictions)))
         for document in documents
     ]
     texts = [document.text for document in documents]
-    return Run.from_reader(responses, name=system or "run", skipped=skipped, texts=texts)
+    return Run.from_reader(responses, name=name, metadata=metadata, skipped=skipped, texts=texts)
+
+
+def is_single_object(data: ForeignObject) -> bool:
+    """Return whether `data` is one corpus or run as an object, rather than a list of several.
+
+    A list of lists is several; as one run, it would have one list of predictions per document.
+    """
+    if hasattr(data, "iterrows") or hasattr(data, "to_dicts") or hasattr(data, "to_pylist") or _is_dataset(data):
+        return True
+    return (
+        isinstance(data, list | tuple)
+        and bool(data)
+        and all(
+            isinstance(item, Mapping | Document | Response) or _is_tuple_mention(item) or _is_doc(_get_doc(item))
+            for item in data
+        )
+    )
+
+
+def detect_object_kind(data: ForeignObject) -> Literal["gold", "predictions"]:
+    """Detect whether objects are documents of a gold standard or responses; raise `UsageError` if they are neither."""
+    _, items = _split_header(data if isinstance(data, list) else [])
+    if items and all(
+        isinstance(item, Response) or (isinstance(item, Mapping) and "predictions" in item) for item in items
+    ):
+        return "predictions"
+    if items and all(isinstance(item, Document) or _is_document(item) for item in items):
+        return "gold"
+    raise _unreadable_error(data, "what karat.load or karat.load_run returns")
+
+
+class MentionList(NamedTuple):
+    """Mentions that were given without the texts of their documents."""
+
+    labels: Mapping[str, Sequence[Label]]
+    """The mentions by document id."""
+    skipped: Mapping[str, int]
+    """Counts of what was not read, by description."""
+
+
+def read_mentions(data: ForeignObject) -> MentionList:
+    """Read mentions: tuples (document, start, end, entity), dictionaries with these fields, or a data frame of them.
+
+    The entity None is NIL; a mention without the field is unlinked. Repeated mentions are merged and counted. Raise
+    `UsageError` for other objects, and `InputError` for an invalid mention.
+    """
+    skipped: Counter[str] = Counter()
+    labels: dict[str, list[Label]] = {}
+    for number, item in enumerate(list_mentions(data), 1):
+        where = f"mention {number}"
+        fields = {name: item[name] for name in Label.__struct_fields__ if item.get(name) is not None}
+        fields |= {"start": _get_first_value(item, "start"), "end": _get_first_value(item, "end")}
+        entity = _read_entity(item, where)
+        fields |= {"types": _read_types(item)} | ({} if entity is UNLINKED else {"entity": entity})
+        skipped[_UNREAD_LABEL_FIELDS] += bool(set(item) - _LABEL_FIELDS)
+        labels.setdefault(_read_document_id(item, where, None), []).append(_to_struct(fields, Label, where))
+    return MentionList({id: merge_duplicate_labels(mentions, skipped) for id, mentions in labels.items()}, +skipped)
+
+
+def list_mentions(data: ForeignObject) -> list[Mapping[str, ForeignObject]]:
+    """Return mentions that are tuples, dictionaries or rows of a data frame as dictionaries; see `read_mentions`.
+
+    Raise `UsageError` for other objects.
+    """
+    items = _to_list(data)
+    if not _are_mentions(items) and not _is_empty_list(data):
+        raise _unreadable_error(data, "a list of (document, start, end, entity), or a data frame with these columns")
+    return [_to_dictionary(item) for item in items]
+
+
+def build_blank_corpus(
+    mentions: MentionList, *, name: str = "corpus", other_ids: Collection[str] = (), min_length: int | None = None
+) -> Corpus:
+    """Build a corpus of mentions without texts, which spaces replace; `other_ids` are documents without mentions.
+
+    `min_length` is the length that predictions need; None if it is unknown.
+    """
+    labels = {**dict.fromkeys(other_ids, ()), **mentions.labels}
+    documents = make_blank_documents(labels, min_length)
+    return Corpus.from_reader(documents, name=name, skipped={**mentions.skipped, NO_TEXT_NOTE: len(documents)})
 
 
 class _SurfacePrediction(NamedTuple):
@@ -227,7 +358,73 @@ def _find_id_by_text(
     return by_text[text].pop()
 
 
-# --- dictionaries
+# --- dictionaries and tuples
+
+
+def _split_header(items: list[ForeignObject]) -> tuple[dict[str, str], list[ForeignObject]]:
+    """Return the metadata in the header of Karat JSONL, if the first item is one, and the other items."""
+    if not items or not isinstance(items[0], Mapping) or "karat" not in items[0]:
+        return {}, items
+    return dict(_to_struct(items[0], Header, "the header").metadata), items[1:]
+
+
+def _is_document(item: ForeignObject) -> bool:
+    """Return whether an item is a dictionary with the text of a document, rather than with a mention."""
+    return isinstance(item, Mapping) and "text" in item and ("labels" in item or "start" not in item)
+
+
+def _is_written_response(item: ForeignObject) -> bool:
+    """Return whether an item is a dictionary with exactly the fields of a line of Karat JSONL."""
+    if not isinstance(item, Mapping) or "id" not in item or not set(item) <= set(WrittenResponse.__struct_fields__):
+        return False
+    predictions = item.get("predictions", ())
+    fields = set(WrittenPrediction.__struct_fields__)
+    return isinstance(predictions, list | tuple) and all(
+        isinstance(prediction, Mapping) and set(prediction) <= fields for prediction in predictions
+    )
+
+
+def _are_mentions(items: Sequence[ForeignObject]) -> bool:
+    """Return whether items, at least one, are mentions: tuples, or dictionaries with a span."""
+    return bool(items) and all(
+        _is_tuple_mention(item) or (isinstance(item, Mapping) and _get_first_value(item, "start") is not None)
+        for item in items
+    )
+
+
+def _is_tuple_mention(item: ForeignObject) -> bool:
+    """Return whether an item is a tuple or list of document id, start, end, and perhaps entity and score."""
+    return (
+        isinstance(item, list | tuple)
+        and 3 <= len(item) <= len(_TUPLE_FIELDS)
+        and isinstance(item[0], str | Integral)
+        and all(isinstance(offset, Integral) for offset in item[1:3])
+    )
+
+
+def _to_dictionary(item: ForeignObject) -> Mapping[str, ForeignObject]:
+    """Return a mention as a dictionary, from a tuple or a dictionary."""
+    return item if isinstance(item, Mapping) else dict(zip(_TUPLE_FIELDS, item, strict=False))
+
+
+def _to_plain(item: ForeignObject) -> ForeignObject:
+    """Return a value with Python's own numbers instead of NumPy's."""
+    return msgspec.to_builtins(item, enc_hook=lambda number: number.item())
+
+
+def _to_struct(item: ForeignObject, struct: type[_T], where: str) -> _T:
+    """Convert a dictionary to a struct, checked like a file; raise `InputError` that names `where`."""
+    try:
+        content = _to_plain(item)
+        msgspec.json.encode(content)  # rejects lone surrogates
+    except (AttributeError, TypeError, OverflowError, UnicodeEncodeError) as problem:
+        raise InputError(
+            where,
+            actual=f"a field of the wrong type ({problem})",
+            expected=f"the types that help(karat.{struct.__name__}) shows",
+            remedy="Correct the value",
+        ) from None
+    return convert_value(content, struct, where)
 
 
 def _read_dictionaries(
@@ -325,14 +522,13 @@ def _read_prediction(
             remedy="Add them: a text may occur in a document more than once",
         )
     read_fields = {name for part, names in _FIELD_NAMES.items() if has_document or part != "document" for name in names}
-    extra_fields = {"same_as", "categories", "candidates", "nil_cluster"}
-    skipped[_UNREAD_FIELDS] += bool(set(item) - read_fields - extra_fields - {"index"})
+    skipped[_UNREAD_FIELDS] += bool(set(item) - read_fields - _EXTRA_FIELDS - {"index"})
     surface = _get_first_value(item, "surface")
     prediction = {
         "start": start,
         "end": end,
         "types": _read_types(item),
-        **{name: item[name] for name in extra_fields if item.get(name) is not None},
+        **{name: item[name] for name in _EXTRA_FIELDS if item.get(name) is not None},
         **({} if (score := _get_first_value(item, "score")) is None else {"score": float(score)}),
     }
     entity = _read_entity(item, where)
@@ -417,10 +613,29 @@ def _normalise_surface(text: str) -> str:
 
 
 def _to_list(data: ForeignObject) -> list[ForeignObject]:
-    """Return the elements of an iterable; an empty list for text, a mapping or anything else."""
+    """Return the elements of an iterable, or the rows of a data frame or an Arrow table as dictionaries.
+
+    Return an empty list for text, a mapping or anything else. Missing values of a data frame become None.
+    """
+    if hasattr(data, "iterrows"):
+        rows = data.to_dict("records")  # pandas
+        return [{name: None if _is_missing(value) else value for name, value in row.items()} for row in rows]
+    for method in ("to_dicts", "to_pylist"):  # Polars and Arrow
+        if hasattr(data, method):
+            return list(getattr(data, method)())
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
         return []
     return list(data)
+
+
+def _is_empty_list(data: ForeignObject) -> bool:
+    """Return whether `data` is a list or table without elements."""
+    return isinstance(data, Sized) and isinstance(data, Iterable) and not isinstance(data, str) and len(data) == 0
+
+
+def _is_missing(value: ForeignObject) -> bool:
+    """Return whether a value is one of those with which pandas marks missing values."""
+    return (isinstance(value, float) and isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _unreadable_error(data: ForeignObject, expected: str) -> UsageError:

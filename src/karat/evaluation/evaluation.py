@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from msgspec.structs import replace
 
+from karat.data.inputs import GoldInput, PredictionsInput, load_engine_inputs
 from karat.evaluation.block import Block, BlockSums, Progress, SweepSums, Thresholds
 from karat.evaluation.cases.case_tables import (
     SENTENCE,
@@ -62,6 +63,7 @@ from karat.matching.facts.facts import Facts
 from karat.matching.read.pairing import BLOCK
 from karat.model.corpus import STEPS_KEY, Corpus, DataName
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.keywords import check_keywords
 from karat.model.measure_name import ViewName
 from karat.model.output.progress import track_progress
 from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score
@@ -769,9 +771,10 @@ def _mean_of_components(scores: Mapping[str, Score]) -> Score:
     return Score(sum(values) / len(values), len(values))
 
 
+@check_keywords
 def evaluate(
-    corpus: Corpus | PartitionedData,
-    run: Run | PartitionedData,
+    gold: GoldInput | PartitionedData,
+    predictions: PredictionsInput | PartitionedData,
     *,
     profile: str = "karat",
     settings: Mapping[str, object] | None = None,
@@ -779,46 +782,53 @@ def evaluate(
     extra_measures: Sequence[str] | str = (),
     by: Sequence[str] | str = (),
     kb: KB | str | os.PathLike[str] | None = None,
-    resamples: int = 0,
-    interval: IntervalMethod = "percentile",
-    confidence: float = 0.95,
-    ci_unit: CIUnit = "documents",
-    jackknife_groups: int = 0,
+    confidence: float | None = None,
+    resamples: int | None = None,
+    interval: IntervalMethod | None = None,
+    ci_unit: CIUnit | None = None,
+    jackknife_groups: int | None = None,
     allow_unknown: bool = False,
     progress: Progress | None = None,
     block_size: int = BLOCK,
     engine: str | None = None,
-    **setting: object,
 ) -> Result:
-    """Score a run against a corpus under a scoring profile.
+    """Score predictions against a gold standard under a scoring profile, and return a `Result`.
 
-    `settings` override single settings of the profile; they may also be passed as keywords, as in
-    `assignment="greedy"`. `measures` replaces the profile's measures, and `extra_measures` adds some that tables do not
-    show. `by` names facets to group by, such as `types`, `nil`, `doc` or a dimension of `categories`. `kb` is a
-    knowledge base, or the path of one, that resolves the ids of both sides. `allow_unknown` skips predictions for
-    documents that the corpus does not have.
+    `gold` and `predictions` are each a path, a name from the catalogue, plain dictionaries, or an object.
+    `settings` override single settings of the profile, as in `{"assignment": "greedy"}`. `measures` replaces the
+    profile's measures, and `extra_measures` adds some that tables do not show. `by` names facets to group by, such as
+    `types`, `nil`, `doc` or a dimension of `categories`. `kb` is a knowledge base, or the path or name of one, that
+    resolves the ids of both sides. `allow_unknown` skips predictions for documents that the gold standard does not
+    have.
 
-    With `resamples`, the measures get intervals at the level `confidence` from this number of bootstrap samples.
-    `interval` is the method (`percentile`, `bca`, `wilson`) and `ci_unit` the resampling unit (`documents`, `cases`).
-    With `jackknife_groups`, measures that do not add up over documents get an interval too: they are recomputed
-    once without each group of documents.
+    Any of the following five asks for intervals. `confidence` is their level (default 0.95) and `resamples` the number
+    of bootstrap samples (default 1000; 0 computes no intervals). `interval` is the method (`percentile`, `bca`,
+    `wilson`) and `ci_unit` the resampling unit (`documents`, `cases`). With `jackknife_groups`, measures that do not
+    add up over documents get an interval too: they are recomputed once without each group of documents.
 
     `progress` is called with the number of documents done. `block_size` is the number of documents judged together.
-    With an `engine` (`local`, `duckdb`, `spark`), the engine divides the documents. Corpus and run may then be results
-    of `load_partitioned`, which need not fit into memory.
+    With an `engine` (`local`, `duckdb`, `spark`), the engine divides the documents. Gold standard and predictions may
+    then be results of `load_partitioned`, which need not fit into memory.
     """
     if block_size < 1:
         raise UsageError(f"block_size is {block_size}. Pass a positive number of documents.")
     request = Request.from_options(
         profile=profile,
-        settings={**(settings or {}), **setting},
+        settings=settings,
         measures=measures,
         extra_measures=extra_measures,
         by=by,
         kb=kb,
-        interval_options=IntervalOptions(resamples, 0, interval, confidence, ci_unit, jackknife_groups),
+        interval_options=IntervalOptions.from_arguments(
+            confidence=confidence,
+            resamples=resamples,
+            method=interval,
+            ci_unit=ci_unit,
+            jackknife_groups=jackknife_groups,
+        ),
         allow_unknown=allow_unknown,
     )
+    corpus, run = load_engine_inputs(gold, predictions, engine)
     return create_evaluation(request, corpus, run, engine=engine, block_size=block_size, progress=progress).result
 
 

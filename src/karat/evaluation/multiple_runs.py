@@ -6,7 +6,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.data.inputs import GoldInput, SystemsInput, load_system_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.groups import score_groups
 from karat.evaluation.id_bridge import needs_bridge
@@ -27,7 +28,8 @@ from karat.matching.read.task_data import check_task_counts, count_data
 from karat.matching.read.text_alignment import align_with_corpus
 from karat.matching.select.selection import FILTERS
 from karat.model.corpus import Corpus
-from karat.model.errors import KaratError, UnknownNameError, UsageError
+from karat.model.errors import KaratError, UnknownNameError
+from karat.model.keywords import check_keywords
 from karat.model.measure_name import parse_measure
 from karat.model.results.result import Result, Score
 from karat.model.results.statistics import Statistics
@@ -84,30 +86,29 @@ class RunScores(msgspec.Struct, frozen=True, eq=False, dict=True):
         return Evaluation.from_data(self.request, self.corpus, self.run)
 
 
+@check_keywords
 def evaluate_runs(
-    corpus: Corpus,
-    runs: Iterable[Run],
+    gold: GoldInput,
+    runs: SystemsInput,
     *,
     profile: str = "karat",
     settings: Mapping[str, object] | None = None,
     measures: Sequence[str] | str = (),
     kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
-    **setting: object,
 ) -> list[RunScores]:
-    """Score many runs against one corpus, faster than `evaluate` for each if documents are few.
+    """Score many runs against one gold standard, faster than `evaluate` for each if documents are few.
 
+    `gold` and each of `runs` are a path, a name from the catalogue, plain dictionaries, or an object. `runs` may also
+    be a mapping from names, or the name of a dataset with stored predictions.
     Return the scores in the order of `runs`. Options are those of `evaluate`. Runs are evaluated one by one if the
     request needs more than single documents, such as clusters, thresholds or facets. A run that does not fit the
     corpus raises the same error as `evaluate`.
     """
-    run_list = list(runs)
-    if not isinstance(corpus, Corpus) or not all(isinstance(run, Run) for run in run_list):
-        raise UsageError("evaluate_runs expects a Corpus and a list of Runs. Create them with load and load_run.")
-    merged_settings = {**(settings or {}), **setting}
     request = Request.from_options(
-        profile=profile, settings=merged_settings, measures=measures, kb=kb, allow_unknown=allow_unknown
+        profile=profile, settings=settings, measures=measures, kb=kb, allow_unknown=allow_unknown
     )
+    corpus, run_list = load_system_inputs(gold, runs)
     results = None
     if _can_batch(request):
         with suppress(KaratError):  # a run does not fit; evaluating it alone raises the precise error

@@ -6,7 +6,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from karat.model.errors import UnknownNameError, UsageError
 from karat.model.tables.columns import Bools, Longs
 from karat.stats.samples.additive import AdditiveScore, combine_scores
 from karat.stats.samples.bootstrap import Interval, check_confidence
-from karat.stats.samples.confidence_intervals import METHODS, IntervalMethod, bootstrap_intervals
+from karat.stats.samples.confidence_intervals import METHODS, RESAMPLES, IntervalMethod, bootstrap_intervals
 from karat.stats.samples.jackknife import assign_groups, jackknife_interval
 from karat.stats.samples.wilson import wilson_interval
 
@@ -46,6 +46,30 @@ class IntervalOptions(NamedTuple):
     """Resampling unit: `documents` or `cases`."""
     jackknife_groups: int = 0
     """Number of groups for measures that do not add up over documents; 0 gives them no interval."""
+
+    @classmethod
+    def from_arguments(
+        cls,
+        *,
+        confidence: float | None,
+        resamples: int | None,
+        method: IntervalMethod | None,
+        ci_unit: CIUnit | None,
+        jackknife_groups: int | None,
+    ) -> IntervalOptions:
+        """Create the options from the arguments of a public function: any that is not None asks for intervals.
+
+        Without `resamples`, intervals use the default number of bootstrap samples.
+        """
+        arguments = {
+            "confidence": confidence,
+            "resamples": resamples,
+            "method": method,
+            "ci_unit": ci_unit,
+            "jackknife_groups": jackknife_groups,
+        }
+        values: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}
+        return cls(**{"resamples": RESAMPLES if values else 0, **values})
 
     def check(self) -> IntervalOptions:
         """Return the options themselves; raise `UsageError` or `UnknownNameError` if a value is invalid."""

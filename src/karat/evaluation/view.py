@@ -15,13 +15,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from karat.evaluation.measures import parse_short_measure
-from karat.model.errors import InputError, KaratError
-from karat.model.measure_name import MeasureName
+from karat.model.errors import InputError, KaratError, UnknownNameError
+from karat.model.measure_name import MeasureName, ViewName
 from karat.model.results.ranking import Ranking
-from karat.model.results.result import Score
+from karat.model.results.result import Result, Score
 from karat.model.results.statistics import Statistics, exact_sum, ratio
 from karat.model.spec.measure import Measure, Moments
-from karat.model.spec.settings.empty import Empty, EmptyRule
+from karat.model.spec.settings.empty import EMPTY, Empty, EmptyRule
 from karat.model.tables.columns import Bools, Floats, Longs
 from karat.stats.samples.additive import AdditiveScore, make_mean_score
 from karat.stats.samples.bootstrap import DistinctRows, count_distinct_rows
@@ -406,3 +406,20 @@ def mean_score(values: Floats, reason: str) -> Score:
     if not len(defined):
         return Score(None, 0, reason)
     return Score(exact_sum(defined) / len(defined), len(defined))
+
+
+def load_stored_view(result: Result, name: ViewName) -> View:
+    """Create the view `name` from the statistics in a result file; measures of ranks or prediction scores are missing.
+
+    Raise `UnknownNameError` if the result does not have the view.
+    """
+    view = str(name)
+    if view not in result.views:
+        raise UnknownNameError("view of this result", view, result.views)
+    empty_rule = result.signature["empty"]
+    if empty_rule not in EMPTY:
+        raise UnknownNameError("value of the setting empty", empty_rule, EMPTY)
+    options = ViewOptions(EMPTY[empty_rule], bool(name.filters), view in result.per_item_views)
+    return options.create_view(
+        result.views[view], detection_statistics=result.detection.get(view), macro_mask=result.macro_documents.get(view)
+    )

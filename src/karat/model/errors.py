@@ -7,6 +7,7 @@ KaratError                  the base class of all others
 ├── ResponseError           a system failed on one document; states whether a retry may help
 ├── UnknownNameError        no plugin, setting, measure or document of that name; suggests similar names
 └── UsageError              a request that makes no sense for the inputs
+    └── UnknownKeywordError a keyword that a public function does not have; also a `TypeError`
 """
 
 from __future__ import annotations
@@ -110,6 +111,10 @@ class UnknownNameError(KaratError):
 
 class UsageError(KaratError):
     """A request that makes no sense for the inputs; the message says what to do instead."""
+
+
+class UnknownKeywordError(UsageError, TypeError):
+    """A keyword that a function does not have; the message suggests what to write instead."""
 
 
 _LAYOUT_PATTERN = re.compile(r"(.+)/(\d{1,9})")

@@ -1,6 +1,8 @@
 """Plugins: measures, relations, facets and other parts of an evaluation, one file each, and their specifications.
 
 >>> from karat.plugins import Measure, MatchRelation
+
+The names that this module exports are what a plugin file needs. Names in the modules below are implementation details.
 """
 
 from __future__ import annotations
@@ -9,60 +11,121 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from karat.model.spec.category import ErrorCategory
+    from karat.matching.align.overlap import find_overlaps, same_entity, same_span
+    from karat.model.results.cases import CaseArrays
+    from karat.model.spec.category import ErrorCategory, Example
     from karat.model.spec.clustering import Clustering
-    from karat.model.spec.dataset import Dataset
-    from karat.model.spec.engine import Engine
+    from karat.model.spec.dataset import Dataset, File, Split, Version
+    from karat.model.spec.engine import Engine, PartitionedData
     from karat.model.spec.facet import Facet
-    from karat.model.spec.format import Format
-    from karat.model.spec.measure import Measure
+    from karat.model.spec.format import ByteSource, Format, Sample
+    from karat.model.spec.measure import Measure, MeasureLookup
     from karat.model.spec.profile import Profile
     from karat.model.spec.relation import MatchRelation
-    from karat.model.spec.report import Report
-    from karat.model.spec.rule import Rule
+    from karat.model.spec.report import Report, Style
+    from karat.model.spec.rule import Finding, LintContext, Rule
     from karat.model.spec.step import Step
-    from karat.model.spec.suite import Suite
-    from karat.model.spec.system import System
+    from karat.model.spec.suite import Discrepancy, Reproduction, Suite
+    from karat.model.spec.system import NoOptions, System, option
 
 __all__ = [
+    "ByteSource",
+    "CaseArrays",
     "Clustering",
     "Dataset",
+    "Discrepancy",
     "Engine",
     "ErrorCategory",
+    "Example",
     "Facet",
+    "File",
+    "Finding",
     "Format",
+    "LintContext",
     "MatchRelation",
     "Measure",
+    "MeasureLookup",
+    "NoOptions",
+    "PartitionedData",
     "Profile",
     "Report",
+    "Reproduction",
     "Rule",
+    "Sample",
+    "Split",
     "Step",
+    "Style",
     "Suite",
     "System",
+    "Version",
+    "find_overlaps",
+    "option",
+    "same_entity",
+    "same_span",
 ]
 
-_MODULES = {
-    "Clustering": "clustering",
-    "Dataset": "dataset",
-    "Engine": "engine",
-    "ErrorCategory": "category",
-    "Facet": "facet",
-    "Format": "format",
-    "MatchRelation": "relation",
-    "Measure": "measure",
-    "Profile": "profile",
-    "Report": "report",
-    "Rule": "rule",
-    "Step": "step",
-    "Suite": "suite",
-    "System": "system",
+_EXPORTS = {
+    "karat.matching.align.overlap": (
+        "find_overlaps",
+        "same_entity",
+        "same_span",
+    ),
+    "karat.model.results.cases": ("CaseArrays",),
+    "karat.model.spec.category": (
+        "ErrorCategory",
+        "Example",
+    ),
+    "karat.model.spec.clustering": ("Clustering",),
+    "karat.model.spec.dataset": (
+        "Dataset",
+        "File",
+        "Split",
+        "Version",
+    ),
+    "karat.model.spec.engine": (
+        "Engine",
+        "PartitionedData",
+    ),
+    "karat.model.spec.facet": ("Facet",),
+    "karat.model.spec.format": (
+        "ByteSource",
+        "Format",
+        "Sample",
+    ),
+    "karat.model.spec.measure": (
+        "Measure",
+        "MeasureLookup",
+    ),
+    "karat.model.spec.profile": ("Profile",),
+    "karat.model.spec.relation": ("MatchRelation",),
+    "karat.model.spec.report": (
+        "Report",
+        "Style",
+    ),
+    "karat.model.spec.rule": (
+        "Finding",
+        "LintContext",
+        "Rule",
+    ),
+    "karat.model.spec.step": ("Step",),
+    "karat.model.spec.suite": (
+        "Discrepancy",
+        "Reproduction",
+        "Suite",
+    ),
+    "karat.model.spec.system": (
+        "NoOptions",
+        "System",
+        "option",
+    ),
 }
-"""The module of each specification in `karat.model.spec`, imported on first use."""
+"""The specifications and helpers in each module, imported on first use."""
 
 
 def __getattr__(name: str) -> object:
-    if name in _MODULES:
-        return getattr(import_module(f"karat.model.spec.{_MODULES[name]}"), name)
+    for module, exported in _EXPORTS.items():
+        if name in exported:
+            return getattr(import_module(module), name)
     raise AttributeError(f"module 'karat.plugins' has no attribute {name!r}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from karat.kb.id_resolution import Resolution
+from karat.data.id_resolution import Resolution
 from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.manifest import SnapshotManifest, SnapshotSource
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from karat.data.id_resolution import resolve_ids
 from karat.evaluation.evaluation import evaluate
-from karat.kb.id_resolution import resolve_ids
 from karat.model.corpus import Corpus
 from karat.model.document import EntityId, Prediction
 from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonRecord
 from karat.model.run import Run
 from karat.model.spec.system import STAGES, Refine, hide_gold
+from karat.systems.api import link
 from karat.systems.linking.gold import (
     Canonicaliser,
     GoldLinks,
@@ -24,7 +25,7 @@ from karat.systems.linking.gold import (
 from karat.systems.linking.lexicon import open_snapshots
 from karat.systems.linking.pipeline import get_stage
 from karat.systems.linking.stages import chain_stages
-from karat.systems.linking.system import ConfiguredSystem, link
+from karat.systems.linking.system import ConfiguredSystem
 
 RECALL_DEPTHS = (1, 2, 5, 10, 20)
 """Numbers of candidates for which recall is reported."""

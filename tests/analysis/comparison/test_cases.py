@@ -24,7 +24,7 @@ def sides(*predictions: tuple[Prediction, ...], labels=(BERLIN, ULM)):
 
 def shown(*predictions, labels=(BERLIN, ULM), **asked):
     corpus, runs = sides(*predictions, labels=labels)
-    return karat.find_cases(runs, gold=corpus, **asked)
+    return karat.find_cases(corpus, runs, **asked)
 
 
 def test_a_mention_stands_in_its_sentence_with_gold_and_predictions_by_name():
@@ -128,7 +128,7 @@ def test_filters_hold_together():
         ({"flips": ("run0", "run0")}, UsageError, "against itself"),
         ({"entities": ["Q9"]}, UsageError, "linked to Q9"),
         ({"view": "mention", "errors": ["ner-fn"]}, UsageError, "need a view with links"),
-        ({"task": "c2kb"}, UsageError, "no individual mentions"),
+        ({"settings": {"task": "c2kb"}}, UsageError, "no individual mentions"),
     ],
 )
 def test_what_no_case_can_have_is_refused(asked, error, description):
@@ -140,14 +140,14 @@ def test_results_have_no_cases():
     corpus, (run,) = sides((Prediction(0, 6, "Q64"),))
     stored = karat.Result.from_json(karat.evaluate(corpus, run).to_json())
     with pytest.raises(UsageError, match="result files contain no cases"):
-        karat.find_cases([stored])
+        karat.find_cases(None, [stored])
 
 
 @given(strategies.pairs())
 def test_cases_are_the_verdicts_and_nothing_else(pair):
     """Merging loses no verdict and makes none: outcomes, predictions and mentions are those of the table."""
     corpus, run = pair
-    found = karat.find_cases([run], gold=corpus)
+    found = karat.find_cases(corpus, [run])
     table = karat.evaluate(corpus, run, measures=["strong:micro.f1"]).verdicts.to_pylist()
     rows = [row for row in table if row["view"] == "strong"]
     assert Counter(own.outcome for case in found for own in case.systems) == Counter(row["outcome"] for row in rows)
@@ -173,7 +173,7 @@ def test_cases_are_the_verdicts_and_nothing_else(pair):
 def test_flips_are_those_of_compare():
     gold = karat.load("demo")
     runs = [karat.load_run(f"demo/{name}", corpus=gold) for name in ("prior", "noisy")]
-    (flips,) = karat.compare(runs, gold=gold, resamples=10, permutations=19).flips
-    assert len(karat.find_cases(runs, gold=gold, flips=("prior", "noisy"))) == flips.only_a + flips.only_b
-    only = karat.find_cases(runs, gold=gold, flips=("prior", "noisy"), only=["prior"], outcomes=["correct"])
+    (flips,) = karat.compare(gold, runs, resamples=10, permutations=19).flips
+    assert len(karat.find_cases(gold, runs, flips=("prior", "noisy"))) == flips.only_a + flips.only_b
+    only = karat.find_cases(gold, runs, flips=("prior", "noisy"), only=["prior"], outcomes=["correct"])
     assert len(only) == flips.only_b, "noisy comes first in compare"

@@ -35,7 +35,7 @@ def runs():
 
 @pytest.mark.parametrize("measure", ["strong:micro.f1", "strong:accuracy", "mention:macro.f1"])
 def test_compare_judges_every_view_of_every_run_once(judged, runs, measure):
-    found = compare(runs, gold=karat.load("demo"), measure=measure, by=["types", "mention-type"], resamples=20)
+    found = compare(karat.load("demo"), runs, measure=measure, by=["types", "mention-type"], resamples=20)
     list(found.mentions[0].flip_records())
     assert found.flips
     assert set(judged.values()) == {1}
@@ -44,10 +44,10 @@ def test_compare_judges_every_view_of_every_run_once(judged, runs, measure):
 
 def test_compare_by_error_and_cards_judge_once(judged, runs):
     gold = karat.load("demo")
-    compare(runs, gold=gold, by=["error"], resamples=20)
+    compare(gold, runs, by=["error"], resamples=20)
     assert set(judged.values()) == {1}
     judged.clear()
-    scorecard(runs, gold=gold, resamples=20, permutations=19)
+    scorecard(gold, runs, resamples=20, permutations=19)
     assert set(judged.values()) == {1}
 
 
@@ -75,7 +75,7 @@ def test_facts_of_the_gold_are_found_once_for_all_systems(monkeypatch, runs):
     prop = type(AnnotationFacts.__dict__["texts"])(counting)
     prop.__set_name__(AnnotationFacts, "texts")
     monkeypatch.setattr(AnnotationFacts, "texts", prop)
-    compare(runs, gold=karat.load("demo"), by=["error"], resamples=20)
+    compare(karat.load("demo"), runs, by=["error"], resamples=20)
     assert len(made) == 1 + len(runs)
 
 
@@ -83,14 +83,14 @@ def test_a_system_has_one_interval_alone_and_in_any_company(runs):
     gold = karat.load("demo")
     alone = karat.evaluate(gold, runs[1], measures="strong:micro.f1", resamples=200).intervals["strong:micro.f1"]
     for company in (runs, runs[1:], [runs[2], runs[1], runs[0]]):
-        score = compare(company, gold=gold, resamples=200).datasets[0].scores["prior"]
+        score = compare(gold, company, resamples=200).datasets[0].scores["prior"]
         assert (score.low, score.high) == alone
 
 
 def test_two_systems_differ_alike_in_comparison_and_card(runs):
     gold = karat.load("demo")
-    (pair,) = compare(runs[1:], gold=gold, resamples=200, permutations=500).pairs
-    cards = {each.system: each for each in scorecard(runs[1:], gold=gold, resamples=200, permutations=500).scorecards}
+    (pair,) = compare(gold, runs[1:], resamples=200, permutations=500).pairs
+    cards = {each.system: each for each in scorecard(gold, runs[1:], resamples=200, permutations=500).scorecards}
     own = cards[pair.system_a].differences["f1"]
     assert (own.value, own.low, own.high, own.p) == pytest.approx((pair.difference, pair.low, pair.high, pair.p))
 
@@ -101,5 +101,7 @@ def test_the_best_threshold_is_the_same_wherever_it_is_asked_for():
     settings = {"threshold": "oracle-bat", "macro": "gold-documents"}
     scored = karat.evaluate(gold, run, measures="strong:macro.f1", settings=settings).thresholds["strong"]
     other = karat.load_run("demo/noisy")
-    found = karat.similarity(gold, [run, other], match="strong", best_threshold="oracle-bat", macro="gold-documents")
+    found = karat.similarity(
+        gold, [run, other], settings={"match": "strong", "macro": "gold-documents"}, best_threshold="oracle-bat"
+    )
     assert found.thresholds["strong"]["prior"] == scored

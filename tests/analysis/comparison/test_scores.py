@@ -141,7 +141,7 @@ def test_of_one_document_the_bootstrap_says_nothing():
 def test_the_bootstrap_is_asked_for_in_python():
     gold = contest.corpus("bay", *[1] * 12)
     runs = [contest.run("able", *["+"] * 12), contest.run("brisk", *["+"] * 11, "x")]
-    found = karat.compare(runs, gold=gold, test="bootstrap", permutations=5000, resamples=40)
+    found = karat.compare(gold, runs, test="bootstrap", permutations=5000, resamples=40)
     assert found.options == BOOTSTRAP
     assert found.pairs[0].p == pytest.approx(1 - (11 / 12) ** 11, abs=NEAR)
 
@@ -303,7 +303,7 @@ def test_documents_are_paired_by_their_ids():
 def test_results_that_were_scored_differently_are_refused():
     data = contest.corpus("bay", 2, 2)
     one = karat.evaluate(data, contest.run("keen", "++", "++"))
-    two = karat.evaluate(data, contest.run("dull", "+x", "++"), assignment="greedy")
+    two = karat.evaluate(data, contest.run("dull", "+x", "++"), settings={"assignment": "greedy"})
     with pytest.raises(UsageError, match="assignment is greedy and optimal"):
         compare([entry_from_result(one), entry_from_result(two)], options=QUICK)
     with pytest.raises(UsageError, match="is a result and cannot be rescored"):

@@ -21,6 +21,7 @@ from karat.model.errors import InputError, KaratError, UnknownNameError, UsageEr
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.engine import ROW, Engine
 from karat.model.tables.scatter import gather_blocks, plan_buckets, scatter_rows, split_block
+from tests.conftest import with_settings
 from tests.plugins.engines.conftest import quick_engines
 from tests.plugins.engines.parts import both, loaded, told, write_parts
 
@@ -74,7 +75,9 @@ def demo(tmp_path_factory):
 @quick_engines
 @pytest.mark.parametrize("how", HOW, ids=_name)
 def test_finds_what_memory_finds(demo, engine, how, small_blocks):
-    assert told(karat.evaluate(*both(demo), engine=engine, **how)) == told(karat.evaluate(*loaded(demo), **how))
+    assert told(karat.evaluate(*both(demo), engine=engine, **with_settings(how))) == told(
+        karat.evaluate(*loaded(demo), **with_settings(how))
+    )
 
 
 @quick_engines
@@ -146,7 +149,10 @@ def test_documents_that_only_the_predictions_have_are_empty(tmp_path, engine, sm
     write_parts(corpus, tmp_path / "gold", 3)
     write_parts(run, tmp_path / "predictions", 2)
     how = {"profile": "neleval", "by": ["doc"], "measures": ["strong:macro.f1", "strong:micro.f1", "b-cubed:micro.f1"]}
-    found, expected = karat.evaluate(*both(tmp_path), engine=engine, **how), karat.evaluate(*loaded(tmp_path), **how)
+    found, expected = (
+        karat.evaluate(*both(tmp_path), engine=engine, **with_settings(how)),
+        karat.evaluate(*loaded(tmp_path), **with_settings(how)),
+    )
     assert told(found) == told(expected)
     assert found.verdicts.combine_chunks().equals(expected.verdicts.combine_chunks())
     assert (len(found.ids), found.counts("strong").unmatched_predictions) == (11, 8)
@@ -185,8 +191,8 @@ def test_parts_may_differ_in_the_fields_they_use(tmp_path, small_blocks):
     responses = [Response(document.id, (Prediction(0, 3, "Q1"),)) for document in [*typed, *documents]]
     write_parts(Run.from_responses(responses), tmp_path / "predictions", 2)
     how = {"by": ["types"], "measures": ["strong:micro.f1", "strong[types=PER]:micro.f1"]}
-    found = karat.evaluate(*both(tmp_path), **how)
-    assert told(found) == told(karat.evaluate(*loaded(tmp_path), **how))
+    found = karat.evaluate(*both(tmp_path), **with_settings(how))
+    assert told(found) == told(karat.evaluate(*loaded(tmp_path), **with_settings(how)))
     # One of four is found, by eight predictions that all borrow the type of their entity.
     assert (found.corpus, found["strong[types=PER]:micro.f1"]) == ("both", 2 / 12)
 
@@ -200,8 +206,8 @@ def test_tags_of_one_document_decide_for_all(tmp_path, small_blocks):
     ]
     write_parts(Corpus.from_documents(documents), tmp_path / "gold", 3)
     write_parts(Run.from_responses(responses), tmp_path / "predictions", 3)
-    found = karat.evaluate(*both(tmp_path), task="c2kb")
-    assert told(found) == told(karat.evaluate(*loaded(tmp_path), task="c2kb"))
+    found = karat.evaluate(*both(tmp_path), settings={"task": "c2kb"})
+    assert told(found) == told(karat.evaluate(*loaded(tmp_path), settings={"task": "c2kb"}))
     assert found.counts("entity").matched_gold == 1
 
 
@@ -230,7 +236,7 @@ def test_a_folder_is_one_corpus(demo):
 )
 def test_what_cannot_be_divided_is_refused(demo, how, error, words):
     with pytest.raises(error, match=words):
-        karat.evaluate(*both(demo), **how)
+        karat.evaluate(*both(demo), **with_settings(how))
 
 
 CLUSTERED = {"profile": "neleval", "measures": ["all-coref", "blanc:micro.f1", "muc::type+eid", "strong:micro.f1"]}
@@ -241,11 +247,11 @@ CLUSTERED = {"profile": "neleval", "measures": ["all-coref", "blanc:micro.f1", "
     "how", [CLUSTERED, {**CLUSTERED, "resamples": 5, "jackknife_groups": 4}], ids=["once", "recomputed"]
 )
 def test_clusters_are_put_together_as_they_come(demo, how, monkeypatch, small_blocks):
-    expected = karat.evaluate(*loaded(demo), **how)
+    expected = karat.evaluate(*loaded(demo), **with_settings(how))
     monkeypatch.setattr(karat.evaluation.evaluation_sums, "_MERGE_SIZE", 20)
-    assert told(karat.evaluate(*both(demo), **how)) == told(expected)
+    assert told(karat.evaluate(*both(demo), **with_settings(how))) == told(expected)
     monkeypatch.setattr(karat.evaluation.evaluation_sums, "_MAX_PAIRS", 30)
-    found = karat.evaluate(*both(demo), **how)
+    found = karat.evaluate(*both(demo), **with_settings(how))
     reason = found.score("b_cubed:micro.f1").reason
     assert re.fullmatch(r"\d+ clustered mentions exceed what an engine keeps in memory", reason)
     assert found.score("blanc:micro.f1").reason.startswith("pairwise: ")
@@ -255,8 +261,10 @@ def test_clusters_are_put_together_as_they_come(demo, how, monkeypatch, small_bl
 
 def test_the_rest_is_scored(demo):
     how = {"measures": ["strong[entity=Q1]:micro.f1", "strong:micro.f1"], "by": ["types+kind", "nil"]}
-    found = karat.evaluate(*both(demo), groups="filtered", task="d2kb", **how)
-    expected = karat.evaluate(*loaded(demo), groups="filtered", task="d2kb", measures="strong:micro.f1", by="nil")
+    found = karat.evaluate(*both(demo), **with_settings(how, groups="filtered", task="d2kb"))
+    expected = karat.evaluate(
+        *loaded(demo), settings={"groups": "filtered", "task": "d2kb"}, measures="strong:micro.f1", by="nil"
+    )
     assert found["strong:micro.f1"] == expected["strong:micro.f1"]
     assert (found.groups.keys(), found.groups["nil"]["strong"]) == ({"nil"}, expected.groups["nil"]["strong"])
     assert found.score("strong[entity=Q1]:micro.f1").reason == "an engine cannot filter by entity"
@@ -283,7 +291,10 @@ def test_the_rest_is_scored(demo):
 )
 def test_verdicts_are_those_of_memory(demo, engine, how, small_blocks, monkeypatch):
     monkeypatch.setattr(karat.evaluation.verdict_stream, "_DOCUMENTS_PER_PART", 6)
-    found, expected = karat.evaluate(*both(demo), engine=engine, **how), karat.evaluate(*loaded(demo), **how)
+    found, expected = (
+        karat.evaluate(*both(demo), engine=engine, **with_settings(how)),
+        karat.evaluate(*loaded(demo), **with_settings(how)),
+    )
     tables = list(found.verdict_tables())
     assert len(tables) > 5
     assert found.verdicts.combine_chunks().equals(expected.verdicts.combine_chunks())

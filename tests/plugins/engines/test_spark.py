@@ -7,6 +7,7 @@ import pytest
 
 import karat
 from karat.model.errors import InputError
+from tests.conftest import with_settings
 from tests.plugins.engines.parts import both, loaded, told, write_parts
 
 pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("spark", "small_blocks")]
@@ -29,7 +30,10 @@ def test_finds_what_memory_finds(tmp_path):
     write_parts(run, tmp_path / "predictions", 2, order=rng.permutation(len(run)))
     sides, here = both(tmp_path), loaded(tmp_path)
     for how in HOW:
-        found, expected = karat.evaluate(*sides, engine="spark", **how), karat.evaluate(*here, **how)
+        found, expected = (
+            karat.evaluate(*sides, engine="spark", **with_settings(how)),
+            karat.evaluate(*here, **with_settings(how)),
+        )
         assert told(found) == told(expected), how
     assert found.verdicts.combine_chunks().equals(expected.verdicts.combine_chunks())
 

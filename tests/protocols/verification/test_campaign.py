@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat import UNLINKED, Corpus, Document, InputError, Label, Prediction, Response, Run, UnknownNameError, UsageError
+from karat.kb.in_memory_kb import InMemoryKB
 from karat.protocols.verification.campaign import CONTROL_SOURCE
-from karat.protocols.verification.campaign_builder import build_campaign, parse_controls
+from karat.protocols.verification.campaign_builder import build_campaign
+from karat.protocols.verification.controls import parse_controls
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.passages import split_passages
 
@@ -80,9 +82,13 @@ def test_each_task_is_one_passage_with_all_links_of_one_source_in_it():
 
 
 def test_the_same_seed_gives_the_same_order_and_another_seed_another():
-    one, again, other = (build_campaign(corpus(), [run("one")], name="c", seed=seed) for seed in (1, 1, 2))
+    one, again, other = (build_campaign(corpus(), [run("one")], name="c", seed=seed, secret="s") for seed in (1, 1, 2))
     assert one == again
     assert one.tasks != other.tasks
+    elsewhere = build_campaign(corpus(), [run("one")], name="c", seed=1)  # the seed says nothing about controls
+    assert [task for task in elsewhere.tasks if not task.is_control] == [t for t in one.tasks if not t.is_control]
+    assert elsewhere.tasks != one.tasks
+    assert elsewhere.secret != build_campaign(corpus(), [run("one")], name="c", seed=1).secret
     assert Counter(task.source for task in one.tasks[:10]) != Counter({0: 10})  # sources are mixed
 
 
@@ -139,18 +145,50 @@ def test_priorities_choose_what_is_shown_and_what_comes_first():
 
 
 def test_controls_are_made_of_what_all_sources_share():
+    made = build_campaign(corpus(), [run("one"), run("two", ("-", "QX", "QY"))], name="c")
+    assert made.options.controls == 0  # not one link is shared
     made = build_campaign(corpus(), [run("one")], name="c")
     controls = [task for task in made.tasks if task.is_control]
     assert controls
     assert made.options.controls == 1
+    real = {(task.document, task.start): task for task in made.tasks if not task.is_control}
     for task in controls:
         assert task.source == CONTROL_SOURCE
-        assert sorted(link.correct for link in task.links) == sorted(
+        assert sorted(link.correct for link in task.links if link.correct) == sorted(
             [(Decision.VERIFY,), (Decision.VERIFY,), (Decision.MODIFY, Decision.REMOVE)]
         )
-        (astray,) = (link for link in task.links if Decision.VERIFY not in link.correct)
+        shown = real[task.document, task.start]  # a control is as long as any other task, and changes one link of it
+        assert (task.text, len(task.links)) == (shown.text, len(shown.links))
+        ((astray, instead),) = (
+            (link, other) for link, other in zip(task.links, shown.links, strict=True) if link.entity != other.entity
+        )
+        assert Decision.VERIFY not in astray.correct
         assert not astray.entity.startswith(f"Q{task.document[1]}")
+        assert astray.entity[-1] == instead.entity[-1]  # Anna of another text, never a town
     assert build_campaign(corpus(), [], name="c").options.controls == 0  # nothing is shared with nobody
+
+
+def test_no_control_is_better_than_an_absurd_one():
+    """One text: whatever else it names is no other Anna, Ulm or Bern."""
+    names = ("Anna", "Ulm", "Bern")
+    texts = {f"d{k}": f"{name} met {other}." for k, (name, other) in enumerate(zip(names, "XYZ", strict=True))}
+    spans = {id: ((0, text.index(" ")), (text.index(" met ") + 5, len(text) - 1)) for id, text in texts.items()}
+
+    def links(kind, id):
+        return tuple(kind(start, end, f"Q{id}{start}") for start, end in spans[id])
+
+    gold = Corpus.from_documents([Document(id, text, links(Label, id)) for id, text in texts.items()])
+    predicted = Run.from_responses([Response(id, links(Prediction, id)) for id in texts], name="s")
+    assert build_campaign(gold, [predicted], name="c").options.controls == 0
+    kb = InMemoryKB.from_tables(types={"Qd00": {"human"}, "Qd10": {"town"}, "Qd20": {"town"}})
+    made = build_campaign(gold, [predicted], name="c", kb=kb)
+    wrong = {
+        (task.surface(link), link.entity)
+        for task in made.tasks
+        for link in task.links
+        if Decision.MODIFY in link.correct
+    }
+    assert wrong == {("Ulm", "Qd20"), ("Bern", "Qd10")}  # a town for a town
 
 
 def test_controls_of_ones_own():

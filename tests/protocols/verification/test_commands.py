@@ -68,7 +68,7 @@ def test_a_campaign_from_new_to_overlay(karat_cli, tmp_path, monkeypatch):
     made = karat_cli(
         "verify", "create", "demo", "--gold", "demo", "--predictions", "demo/prior", "--predictions", "demo/noisy"
     )
-    assert (made.code, made.out.splitlines()[0]) == (0, "demo.sqlite: 147 tasks, 9 controls")
+    assert (made.code, made.out.splitlines()[0]) == (0, "demo.sqlite: 147 tasks, 18 controls")
     links = karat_cli("verify", "invite", "demo.sqlite", "anna", "ben").out.splitlines()
     assert [line.split(": ")[0] for line in links] == ["anna", "ben"]
     assert all("/#/join/" in line for line in links)

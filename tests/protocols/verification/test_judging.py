@@ -116,6 +116,7 @@ def test_the_cookie_is_for_the_server_alone_and_sessions_end(client, store, cloc
     cookie = response.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
+    assert judge.get("/api/progress").status_code == 200
     assert client().post("/api/session", json={"invitation": invitation, "consent": True}).status_code == 403
     clock.now += 13 * 3600
     assert judge.get("/api/task").status_code == 401

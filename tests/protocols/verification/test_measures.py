@@ -125,9 +125,10 @@ def automatic(made, wrong=frozenset()):
 
     records = []
     for task in made.tasks:
+        tested = [place for place, link in enumerate(task.links) if link.correct]
         for place, link in enumerate(task.links):
-            decision = V if not task.is_control else R if V not in link.correct else V
-            if task.number in wrong and place == 0:
+            decision = R if link.correct and V not in link.correct else V
+            if task.number in wrong and place == tested[0]:
                 decision = V if decision is R else R
             records.append(
                 Judgement(

@@ -18,6 +18,7 @@ from karat.render.charts.calibration import reliability_chart, risk_coverage_cha
 from karat.render.charts.output import save_chart
 from karat.render.charts.threshold import prf_chart, threshold_chart
 from karat.stats.calibration import aurc, reliability
+from tests.conftest import with_settings
 from tests.render.charts import systems
 
 pytestmark = pytest.mark.extras
@@ -28,13 +29,19 @@ FIRST = {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF", ".html": b"<!DOCT
 @cache
 def demo(**settings):
     corpus = karat.load("demo")
-    return [threshold_curve(corpus, karat.load_run(f"demo/{name}"), **settings) for name in ("prior", "noisy")]
+    return [
+        threshold_curve(corpus, karat.load_run(f"demo/{name}"), **with_settings(settings))
+        for name in ("prior", "noisy")
+    ]
 
 
 @cache
 def demo_scored(**settings):
     corpus = karat.load("demo")
-    return [calibration_data(corpus, karat.load_run(f"demo/{name}"), **settings) for name in ("prior", "noisy")]
+    return [
+        calibration_data(corpus, karat.load_run(f"demo/{name}"), **with_settings(settings))
+        for name in ("prior", "noisy")
+    ]
 
 
 def rows(spec, kind, of=None):
@@ -103,7 +110,9 @@ def test_lines_have_the_height_that_evaluate_gives_at_any_threshold(sweep, sign,
         line = rows(spec, "line", name)
         assert (line[0]["x"], line[-1]["x"]) == (0, 1)
         for t in (0.01234, 0.3456, 0.451, 0.62, 0.951, 0.9955):  # some of them scores
-            result = karat.evaluate(corpus, karat.load_run(f"demo/{name}"), match="strong", threshold=f"{sign}{t}")
+            result = karat.evaluate(
+                corpus, karat.load_run(f"demo/{name}"), settings={"match": "strong", "threshold": f"{sign}{t}"}
+            )
             assert at(line, t, steps) == pytest.approx(result[f"strong:{measure}"])
 
 

@@ -26,9 +26,9 @@ def test_the_best_threshold_is_the_one_worked_out_by_hand():
 @pytest.mark.parametrize("sweep", ["oracle", "oracle-gerbil", "oracle-bat", "oracle-bat-paper"])
 def test_the_best_threshold_is_the_one_that_evaluate_finds(name, sweep):
     corpus, run = karat.load("demo"), karat.load_run(f"demo/{name}")
-    found = threshold_curve(corpus, run, threshold=sweep)
+    found = threshold_curve(corpus, run, settings={"threshold": sweep})
     best = find_oracle(found, found.sweep.criterion)
-    result = karat.evaluate(corpus, run, match="strong", threshold=sweep)
+    result = karat.evaluate(corpus, run, settings={"match": "strong", "threshold": sweep})
     assert result.thresholds["strong"] == best.threshold.min_score
     assert result[f"strong:{found.sweep.criterion}"] == pytest.approx(best.value)
 
@@ -64,8 +64,10 @@ def test_thresholds_reach_from_0_to_1_or_as_far_as_scores_do():
 @pytest.mark.parametrize("profile", ["karat", "bat", "gerbil"])
 def test_scored_predictions_are_those_that_calibration_measures(relation, profile):
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
-    found = calibration_data(corpus, run, match=relation, profile=profile)
-    measured = karat.evaluate(corpus, run, profile=profile, threshold="none", measures=[f"{relation}:ece"])
+    found = calibration_data(corpus, run, settings={"match": relation}, profile=profile)
+    measured = karat.evaluate(
+        corpus, run, profile=profile, settings={"threshold": "none"}, measures=[f"{relation}:ece"]
+    )
     assert expected_calibration_error(found.scores, found.correctness) == measured[f"{relation}:ece"]
     assert len(found.scores) == measured.score(f"{relation}:ece").n
     assert found.signature == measured.signature
@@ -74,7 +76,7 @@ def test_scored_predictions_are_those_that_calibration_measures(relation, profil
 def test_scored_predictions_have_one_relation():
     corpus, run = systems.corpus(), systems.sure()
     with pytest.raises(UsageError, match="one relation"):
-        calibration_data(corpus, run, match="strong,weak")
+        calibration_data(corpus, run, settings={"match": "strong,weak"})
     assert len(calibration_data(corpus, systems.silent()).scores) == 0
 
 

@@ -36,12 +36,12 @@ def test_frames_of_pandas_hold_what_the_values_say(gold, runs):
     assert len(labels) == len(gold.labels)
     assert labels.iloc[0][["document", "surface", "entity"]].tolist() == ["news-01", "Washington", "Q11268"]
     assert len(runs[0].to_frame("pandas")) == len(runs[0].predictions)
-    compared = karat.compare(runs, gold=gold, **MINE)
+    compared = karat.compare(gold, runs, **MINE)
     assert (
         compared.to_frame("pandas").set_index("system").loc["prior", "value"]
         == compared.datasets[0].scores["prior"].value
     )
-    assert set(karat.scorecard(runs, gold=gold, **MINE).to_frame("pandas")["system"]) == {"prior", "noisy"}
+    assert set(karat.scorecard(gold, runs, **MINE).to_frame("pandas")["system"]) == {"prior", "noisy"}
     assert {"threshold", "micro.f1"} <= set(karat.threshold_curve(gold, runs[0]).to_frame("pandas").columns)
 
 
@@ -79,7 +79,7 @@ def test_charts_of_results_and_comparisons(gold, runs):
     assert result.plot("types").to_dict()["title"]["text"] == "demo: scores of noisy by types"
     with pytest.raises(UnknownNameError, match="types"):
         result.plot("typs")
-    compared = karat.compare(runs, gold=gold, similarity="strong", **MINE)
+    compared = karat.compare(gold, runs, similarity="strong", **MINE)
     assert compared.plot().to_dict()["title"]["text"] == "demo: micro F1, strong annotation match"
     assert "similarity" in compared.plot("heatmap").to_dict()["title"]["text"]
     with pytest.raises(UnknownNameError, match="heatmap"):

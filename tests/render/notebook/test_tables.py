@@ -38,8 +38,8 @@ def values(gold, runs):
         "corpus": corpus,
         "run": run,
         "result": karat.evaluate(corpus, run, by=["types"]),
-        "comparison": karat.compare([run, other], gold=corpus, similarity="strong", **quick),
-        "card": karat.scorecard(runs[1:], gold=gold, **quick),
+        "comparison": karat.compare(corpus, [run, other], similarity="strong", **quick),
+        "card": karat.scorecard(gold, runs[1:], **quick),
         "curve": karat.threshold_curve(gold, runs[2]),
     }
 

@@ -224,7 +224,7 @@ def test_comparing_systems_of_different_training_says_so(karat_cli, tmp_path):
     (tmp_path / "e.toml").write_text(experiment(**more), encoding="utf-8")
     assert karat_cli("run", "e.toml", "--allow-commands").code == 0
     files = sorted(str(path) for path in (tmp_path / "runs").rglob("*.jsonl"))
-    notes = " ".join(compare(files, gold="gold.jsonl").notes)
+    notes = " ".join(compare("gold.jsonl", files).notes)
     assert "systems differ in their training (data)" in notes
     assert "the gold itself" in notes
 

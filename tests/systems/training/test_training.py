@@ -10,7 +10,7 @@ import pytest
 import karat
 from karat import Corpus, Document, Label, UsageError
 from karat.model.errors import InputError, KaratError
-from karat.systems.linking.system import link
+from karat.systems.api import link
 from karat.systems.training.options import PRESETS, TrainingOptions, get_preset
 
 pytestmark = pytest.mark.extras
@@ -29,7 +29,7 @@ QUICK = TrainingOptions(
 
 
 def accuracy(corpus, run):
-    return karat.evaluate(corpus, run, task="d2kb", measures=["strong:micro.r"])["strong:micro.r"]
+    return karat.evaluate(corpus, run, settings={"task": "d2kb"}, measures=["strong:micro.r"])["strong:micro.r"]
 
 
 def trained(kind, world, encoder, folder, plan=QUICK, **more):

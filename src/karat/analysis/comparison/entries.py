@@ -6,21 +6,26 @@ file name (`SYSTEM.DATASET.linked_articles.jsonl`), or written before the path (
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import Path
 
 import msgspec
 import pyarrow.compute as pc
 
+from karat.data.inputs import GoldInput, SystemInput, SystemsInput, list_golds, list_systems, load_inputs
 from karat.data.load import (
+    align_run,
     detect_inputs,
     expand_stored_predictions,
     load,
+    load_aligned_run,
     load_gold_and_runs,
     load_manifest,
+    load_run,
     load_run_for_any,
     reload_and_align_run,
 )
@@ -65,7 +70,42 @@ class Formats(msgspec.Struct, frozen=True):
     predictions: str | None = None
 
 
-def load_entries(files: Sequence[str], golds: Sequence[str] = (), formats: Formats | None = None) -> Iterator[Entry]:
+def resolve_entries(gold: GoldInput | Sequence[GoldInput] | None, systems: SystemsInput) -> Iterator[Entry]:
+    """Yield an entry for every system on every dataset, from whatever users pass to `compare`, in the order of systems.
+
+    `gold` None means that each system brings its gold standard. Raise `UsageError` for a system that does not.
+    """
+    items = list_systems(systems)
+    golds = list_golds(gold)
+    has_files_only = all(item.path is not None for item in items)
+    sources = [os.fspath(g) if has_files_only and isinstance(g, str | os.PathLike) else load(g) for g in golds]
+    for is_file, group in groupby(items, key=lambda item: item.path is not None):
+        if is_file:
+            yield from load_entries([item.path for item in group if item.path is not None], sources)
+        else:
+            yield from (_entry_from_object(item, [load(source) for source in sources]) for item in group)
+
+
+def _entry_from_object(item: SystemInput, corpora: Sequence[Corpus]) -> Entry:
+    """Return the entry for a result, a pair of gold standard and predictions, or predictions for one of `corpora`."""
+    predictions = item.predictions
+    if isinstance(predictions, Result):
+        return _rename_system(entry_from_result(predictions), item.name)
+    if isinstance(predictions, tuple) and len(predictions) == 2:
+        return _rename_system(entry_from_run(*load_inputs(*predictions)), item.name)
+    if not corpora:
+        name = predictions.name if isinstance(predictions, Run) else item.name
+        raise UsageError(f"{name} has no gold standard. Pass the gold standard first: compare(gold, systems).")
+    if len(corpora) == 1:
+        return entry_from_run(corpora[0], load_aligned_run(corpora[0], predictions, item.name))
+    run = load_run(predictions, system=item.name)
+    corpus = corpora[_find_corpus(run, run.name, corpora)]
+    return entry_from_run(corpus, align_run(corpus, run))
+
+
+def load_entries(
+    files: Sequence[str], golds: Sequence[str | Corpus] = (), formats: Formats | None = None
+) -> Iterator[Entry]:
     """Yield an entry for every system on every dataset.
 
     With `golds`, `files` contain predictions for one of them. Without, each file contains gold and predictions, or
@@ -227,7 +267,7 @@ def _load_both_sides(name: str, formats: Formats) -> tuple[Corpus, Run]:
 
 
 def _load_predictions(
-    files: Sequence[str], golds: Sequence[str], formats: Formats
+    files: Sequence[str], golds: Sequence[str | Corpus], formats: Formats
 ) -> Iterator[tuple[Corpus, Run, str]]:
     """Yield triples of a run, the gold standard that the run belongs to, and the path of the run.
 
@@ -240,7 +280,7 @@ def _load_predictions(
         for name in expand_stored_predictions(path)
     ]
     paths = [name for _, name in named_paths]
-    if len(golds) == 1:
+    if len(golds) == 1 and isinstance(golds[0], str):
         corpus, runs = load_gold_and_runs(
             golds[0], paths, gold_format=formats.gold, predictions_format=formats.predictions
         )
@@ -249,9 +289,12 @@ def _load_predictions(
         return
     corpora = [load(gold, format=formats.gold) for gold in golds]
     if len({corpus.name for corpus in corpora}) < len(corpora):
-        raise UsageError(f"two of {', '.join(golds)} have the same name. Pass each dataset once, under its own name.")
+        names = ", ".join(gold if isinstance(gold, str) else gold.name for gold in golds)
+        raise UsageError(f"two of {names} have the same name. Pass each dataset once, under its own name.")
     runs = _rename_runs([load_run_for_any(name, corpora, format=formats.predictions) for name in paths], named_paths)
-    corpus_indices = [_find_corpus(run, name, corpora) for run, name in zip(runs, paths, strict=True)]
+    corpus_indices = [
+        0 if len(corpora) == 1 else _find_corpus(run, name, corpora) for run, name in zip(runs, paths, strict=True)
+    ]
     for index, corpus in enumerate(corpora):
         corpus_runs = [
             (run, name)

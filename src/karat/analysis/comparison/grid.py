@@ -18,7 +18,7 @@ from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.measures import detection_view, expand_measure, get_measure
 from karat.evaluation.request import Request
 from karat.evaluation.score_intervals import derive_seed
-from karat.evaluation.stored_views import load_stored_view
+from karat.evaluation.view import load_stored_view
 from karat.model.corpus import Corpus, DataName
 from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import MeasureName, parse_measure

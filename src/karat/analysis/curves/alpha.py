@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
@@ -11,16 +12,16 @@ import numpy as np
 import pyarrow as pa
 
 from karat.analysis.curves.threshold import get_single_view
+from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
 from karat.evaluation.view import View
 from karat.kb.protocol import KB
 from karat.matching.weighting.membership import PRESETS
-from karat.model.corpus import Corpus
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.keywords import check_keywords
 from karat.model.results.result import WeightSums
 from karat.model.results.statistics import Statistics
-from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats
@@ -113,23 +114,26 @@ class AlphaCurve:
         return (2 * n_correct * matched_line[0], 2 * n_correct * matched_line[1]), (low, rise)
 
 
+@check_keywords
 def alpha_curve(
-    corpus: Corpus,
-    run: Run,
+    gold: GoldInput,
+    predictions: PredictionsInput,
     *,
     preset: str = "strict",
-    match: str = "strong",
     profile: str = "finegrained",
-    settings: Mapping[str, str] | None = None,
-    kb: KB | None = None,
+    settings: Mapping[str, object] | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
 ) -> AlphaCurve:
     """Compute precision, fuzzy recall and fuzzy F1 of a run as functions of alpha.
 
+    `gold` and `predictions` are each a path, a name from the catalogue, plain dictionaries, or an object.
     `preset` is the membership function whose parameter is alpha, such as `strict`. As in the paper, all
     predictions count (`task=a2kb`), not only predictions on annotated spans, unless `settings` override the task.
+    The setting `match` is the match relation, by default `strong`.
     """
-    merged_settings = {**PAPER_SETTINGS, **(settings or {}), "match": match}
+    corpus, run = load_inputs(gold, predictions)
+    merged_settings = {**PAPER_SETTINGS, "match": "strong", **(settings or {})}
     request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
     return compute_alpha_curve(Evaluation.from_data(request, corpus, run), request, preset)
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from karat.analysis.curves.threshold import get_single_view
+from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.cases.rankings import find_counted_predictions
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
 from karat.kb.protocol import KB
-from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
-from karat.model.run import Run
+from karat.model.keywords import check_keywords
 from karat.model.signature import Signature
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats
@@ -69,21 +70,23 @@ class ScoredPredictions:
         return pa.table({"run": runs, **{name: pa.array(column) for name, column in columns.items()}})
 
 
+@check_keywords
 def calibration_data(
-    corpus: Corpus,
-    run: Run,
+    gold: GoldInput,
+    predictions: PredictionsInput,
     *,
-    match: str = "strong",
     profile: str = "karat",
-    settings: Mapping[str, str] | None = None,
-    kb: KB | None = None,
+    settings: Mapping[str, object] | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
 ) -> ScoredPredictions:
     """Collect the scores of a run's predictions and how correct each is, without applying a threshold.
 
-    `match` is the match relation. Predictions without a score are only counted.
+    `gold` and `predictions` are each a path, a name from the catalogue, plain dictionaries, or an object.
+    The setting `match` is the match relation, by default `strong`. Predictions without a score are only counted.
     """
-    merged_settings = {**(settings or {}), "match": match, "threshold": "none"}
+    corpus, run = load_inputs(gold, predictions)
+    merged_settings = {"match": "strong", **(settings or {}), "threshold": "none"}
     request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
     return collect_scored_predictions(Evaluation.from_data(request_scores(request), corpus, run))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -12,6 +13,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.plan import Plan
 from karat.evaluation.request import Request
@@ -22,13 +24,12 @@ from karat.matching.judge.judge import PairCache
 from karat.matching.read.facets import facet_names
 from karat.matching.read.pairing import Pairing
 from karat.matching.weighting.membership import WHOLE
-from karat.model.corpus import Corpus
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.finegrained_scheme import DIMENSIONS
 from karat.model.items import GoldItems, PredictedItems
+from karat.model.keywords import check_keywords
 from karat.model.results.result import WeightSums
 from karat.model.results.statistics import Statistics
-from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.spec.settings.conventions import Alternatives, GoldMentionAlignment, Groups
 from karat.model.tables.arrow import Arrow
@@ -95,23 +96,26 @@ class CategoryCurve:
         )
 
 
+@check_keywords
 def category_curve(
-    corpus: Corpus,
-    run: Run,
+    gold: GoldInput,
+    predictions: PredictionsInput,
     *,
     measure: str = "micro.f1",
-    match: str = "strong",
     profile: str = "finegrained",
-    settings: Mapping[str, str] | None = None,
-    kb: KB | None = None,
+    settings: Mapping[str, object] | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
 ) -> CategoryCurve:
     """Compute how the scores of a run change as combinations of categories are added, the best first.
 
+    `gold` and `predictions` are each a path, a name from the catalogue, plain dictionaries, or an object.
     Combinations are ordered by `measure` on their mentions alone. Ties are ordered as in the scheme. An undefined score
     counts as 0 in the order. Raises `UsageError` if gold lacks categories or the settings do not suit.
+    The setting `match` is the match relation, by default `strong`.
     """
-    merged_settings = {**(settings or {}), "match": match}
+    corpus, run = load_inputs(gold, predictions)
+    merged_settings = {"match": "strong", **(settings or {})}
     request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
     return compute_category_curve(Evaluation.from_data(request, corpus, run), measure)
 

@@ -5,6 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,16 +13,16 @@ from typing import ClassVar, NamedTuple
 
 import pyarrow as pa
 
+from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
 from karat.evaluation.thresholds import Curve, candidate_thresholds, threshold_at
 from karat.kb.protocol import KB
-from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
+from karat.model.keywords import check_keywords
 from karat.model.measure_name import ViewName
 from karat.model.output.display import ChartDisplay, TableDisplay
 from karat.model.results.result import WeightSums, to_weight_sums
-from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.spec.settings.threshold import SWEEPS, Sweep, Threshold
 from karat.model.tables.arrow import Arrow
@@ -91,23 +92,25 @@ class ThresholdCurve(TableDisplay, ChartDisplay):
         return pa.table({"run": pa.array([self.run] * len(thresholds)), "threshold": thresholds, **columns, **scores})
 
 
+@check_keywords
 def threshold_curve(
-    corpus: Corpus,
-    run: Run,
+    gold: GoldInput,
+    predictions: PredictionsInput,
     *,
-    match: str = "strong",
     profile: str = "karat",
     settings: Mapping[str, object] | None = None,
-    kb: KB | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
-    **setting: object,
 ) -> ThresholdCurve:
     """Compute precision, recall and F1 of a run over the threshold, exact at every score that occurs.
 
+    `gold` and `predictions` are each a path, a name from the catalogue, plain dictionaries, or an object.
     The setting `threshold` selects the thresholds: `oracle` (default: every score, as a lower bound), `oracle-gerbil`
-    (every score, exclusive) or `oracle-bat` (129 steps). Settings may be passed in `settings` or as keywords.
+    (every score, exclusive) or `oracle-bat` (129 steps).
+    The setting `match` is the match relation, by default `strong`.
     """
-    merged_settings = {"threshold": "oracle", **(settings or {}), **setting, "match": match}
+    corpus, run = load_inputs(gold, predictions)
+    merged_settings = {"match": "strong", "threshold": "oracle", **(settings or {})}
     request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
     return compute_threshold_curve(Evaluation.from_data(request, corpus, run))
 

@@ -22,6 +22,7 @@ categories of one dimension on one label form one category, as a set.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +31,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from karat.data.inputs import GoldInput, load_golds
 from karat.evaluation.evaluation import evaluate
+from karat.kb.catalogue import open_kb
 from karat.kb.ids.id_context import build_context
 from karat.kb.ids.normalising_kb import wrap_kb
 from karat.kb.protocol import KB
@@ -38,6 +41,7 @@ from karat.matching.read.facets import dimension_names
 from karat.matching.read.read_options import ReadOptions, canonical_ids, collect_table_evidence, find_nil_ids
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
+from karat.model.keywords import check_keywords
 from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids, NilIds
@@ -171,23 +175,29 @@ def disambiguate_corpora(corpora: Sequence[Corpus], paths: Sequence[str]) -> lis
     ]
 
 
+@check_keywords
 def agreement(
-    corpora: Sequence[Corpus],
+    golds: Sequence[GoldInput] | Mapping[str, GoldInput],
     *,
-    kb: KB | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     resamples: int = RESAMPLES,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Agreement:
-    """Measure the agreement of annotators, one corpus each; the names of the corpora must differ.
+    """Measure the agreement of annotators, one gold standard each; their names must differ.
 
+    Each of `golds` is a path, a name from the catalogue, plain dictionaries, or an object; `golds` may be a mapping
+    from names.
     Intervals at the level `confidence` are computed from `resamples` bootstrap samples of documents. With a knowledge
     base, ids of the same entity are equal. Raises `InputError` if two annotators have different texts under one id.
     """
+    corpora = load_golds(golds)
+    kb = open_kb(kb) if isinstance(kb, str | os.PathLike) else kb
     annotators = tuple(corpus.name for corpus in corpora)
     if len(corpora) < 2 or len(set(annotators)) < len(annotators):
         raise UsageError(
-            "agreement needs at least two annotators with different names. Pass corpora with distinct names."
+            "agreement needs at least two annotators with different names. Pass corpora with distinct names, or a "
+            "mapping from names."
         )
     ids = _shared_documents(corpora)
     item_judgements, n_excluded_labels = collect_judgements(corpora, ids, kb)

@@ -5,6 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,12 +13,14 @@ from typing import Any, NamedTuple
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
+from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
 from karat.evaluation.task_inputs import JudgedTables
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
+from karat.model.keywords import check_keywords
 from karat.model.measure_name import parse_measure
 from karat.model.output.json_files import JsonRecord
 from karat.model.profile_signatures import format_profile
@@ -134,17 +137,18 @@ class GapExplanation:
         return self.score - self.reference_score
 
 
+@check_keywords
 def explain_gap(
-    corpus: Corpus,
-    run: Run,
+    gold: GoldInput,
+    predictions: PredictionsInput,
     *,
     reference_profile: str,
     profile: str = "karat",
     measure: str = "strong:micro.f1",
     reference_measure: str | None = None,
-    reference_settings: Mapping[str, str] | None = None,
-    settings: Mapping[str, str] | None = None,
-    kb: KB | None = None,
+    reference_settings: Mapping[str, object] | None = None,
+    settings: Mapping[str, object] | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     samples: int = 200,
     seed: int = 0,
     allow_unknown: bool = False,
@@ -152,6 +156,7 @@ def explain_gap(
 ) -> GapExplanation:
     """Attribute the gap between the scores of two profiles to the settings in which they differ.
 
+    `gold` and `predictions` are each a path, a name from the catalogue, plain dictionaries, or an object.
     Each setting gets its Shapley value: its average contribution over all orders in which the settings could switch
     from `reference_profile` to `profile`. The shares add up to the gap. Settings that cannot affect `measure` on this
     data are listed but not scored. With more than 12 settings, `samples` orders are sampled. `reference_measure` is
@@ -159,6 +164,7 @@ def explain_gap(
     profiles. `progress` is called with 1 after each scored mixture of settings. Raises `UsageError` if a score is
     undefined.
     """
+    corpus, run = load_inputs(gold, predictions)
     reference, target = (
         Request.from_options(
             profile=name, settings=overrides, measures=[name_of_measure], kb=kb, allow_unknown=allow_unknown

@@ -40,9 +40,9 @@ def command(
     karat kb resolve gold.jsonl --kb DIR --list
     karat kb resolve predictions.jsonl resolved.jsonl --kb starter
     """
+    from karat.data.id_resolution import resolve_ids
     from karat.data.load import get_target_format, load_gold_or_run, save, split_pool_name
     from karat.kb.catalogue import open_kb
-    from karat.kb.id_resolution import resolve_ids
     from karat.render.kb import encode_resolution, render_resolution
 
     check_paths(split_pool_name(source), [target, json_file])

@@ -224,15 +224,15 @@ def _iterate_scores(result: Result, view: str, prefix: str) -> Iterator[tuple[st
 
 def _case_options(case: ReferenceCase) -> dict[str, Any]:
     """Return the keyword arguments of `evaluate` for a case: profile, task, settings and knowledge base."""
-    options: dict[str, Any] = {"profile": case.framework, "task": _TASKS.get(case.task, case.task)}
+    settings = {"task": _TASKS.get(case.task, case.task)}
     if case.framework == "gerbil":
         if case.kb_prefixes is None:
-            options |= {"nil": "explicit", "prefixes": "none"}
+            settings |= {"nil": "explicit", "prefixes": "none"}
         elif isinstance(case.kb_prefixes, list):
-            options["prefixes"] = " ".join(case.kb_prefixes)
-    options["ids"] = "resolved"  # a case lists all ids as the matching of its reference tool sees them
-    options["kb"] = InMemoryKB.from_tables(subclass_of=case.subclass_of or (), redirects=case.redirects)
-    return options
+            settings["prefixes"] = " ".join(case.kb_prefixes)
+    settings["ids"] = "resolved"  # a case lists all ids as the matching of its reference tool sees them
+    kb = InMemoryKB.from_tables(subclass_of=case.subclass_of or (), redirects=case.redirects)
+    return {"profile": case.framework, "settings": settings, "kb": kb}
 
 
 def _case_view(case: ReferenceCase, options: Mapping[str, Any]) -> str:
@@ -241,7 +241,7 @@ def _case_view(case: ReferenceCase, options: Mapping[str, Any]) -> str:
     name = _MATCH.get(matching) or _MATCH.get(matching.lower().split("-")[0])
     if name is None:
         raise UnknownNameError("matching", matching, _MATCH)
-    return str(resolve_measure(f"{name}:micro.f1", parse_task(options["task"])).view)
+    return str(resolve_measure(f"{name}:micro.f1", parse_task(options["settings"]["task"])).view)
 
 
 def _case_filters(case: ReferenceCase) -> list[str]:
@@ -353,7 +353,8 @@ def _merged_annotations(case: ReferenceCase) -> list[dict[str, object]]:
 def _threshold_counts(corpus: Corpus, run: Run, view: str, options: Mapping[str, Any]) -> list[dict[str, float | str]]:
     """Return tp, fp and fn at each score threshold that GERBIL tries; consecutive equal counts are one row."""
     rows: list[dict[str, float | str]] = []
-    points = threshold_curve(corpus, run, match=view, **{**options, "threshold": "oracle-gerbil"}).points()
+    settings = {**options["settings"], "match": view, "threshold": "oracle-gerbil"}
+    points = threshold_curve(corpus, run, **{**options, "settings": settings}).points()
     for point in points:
         counts = {"tp": point.counts.matched_predictions, "fp": point.counts.unmatched_predictions}
         row = {"threshold": point.threshold.min_score or 0.0, **counts, "fn": point.counts.unmatched_gold}
@@ -369,7 +370,7 @@ def _type_counts(
 
     An unmatched prediction counts as one fp, an unmatched mention as one fn. Types include their superclasses.
     """
-    hierarchy, prefixes = options["kb"].hierarchy, parse_prefixes(options.get("prefixes", "gerbil"))
+    hierarchy, prefixes = options["kb"].hierarchy, parse_prefixes(options["settings"].get("prefixes", "gerbil"))
     labels = [label for document in corpus for label in document.labels]
     predictions = [prediction for response in run for prediction in response.predictions]
     counts = {"tp": 0, "fp": 0, "fn": 0}
@@ -388,7 +389,8 @@ def _type_counts(
 
 def _compute_similarities(corpus: Corpus, run: Run, view: str, options: Mapping[str, Any]) -> dict[str, float | None]:
     """Return macro and micro similarity of the run to the gold standard; None if undefined."""
-    pair = similarity(corpus, [Run.from_gold(corpus), run], match=view, **options).pairs[0]
+    settings = {**options["settings"], "match": view}
+    pair = similarity(corpus, [Run.from_gold(corpus), run], **{**options, "settings": settings}).pairs[0]
     return {"macro_similarity": pair.macro.value, "micro_similarity": pair.micro.value}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -42,7 +43,7 @@ class TaskLink(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     entity: str
     """Id of the entity; empty in a survey."""
     correct: tuple[Decision, ...] = ()
-    """Decisions that pass a control."""
+    """Decisions that pass a control; empty if the link is not tested."""
     options: tuple[ProposedLink, ...] = ()
     """Proposed links, in a survey."""
 
@@ -130,6 +131,11 @@ class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
         return self.sources[0]
 
 
+def create_secret() -> str:
+    """Return a new random key of a campaign."""
+    return secrets.token_hex(32)
+
+
 class Campaign(msgspec.Struct, frozen=True):
     """A campaign with all its tasks."""
 
@@ -137,6 +143,8 @@ class Campaign(msgspec.Struct, frozen=True):
     """Options."""
     tasks: tuple[JudgingTask, ...]
     """Tasks in the order in which they are offered; control tasks come last."""
+    secret: str = ""
+    """Key that signs invitations and selects controls, which judges never see; empty until the campaign is stored."""
 
     def require_kind(self, kind: CampaignKind) -> Campaign:
         """Return the campaign unchanged; raise `UsageError` if it is of another kind."""

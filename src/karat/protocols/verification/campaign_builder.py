@@ -16,23 +16,20 @@ from karat.kb.protocol import KB
 from karat.matching.read.read_options import ReadOptions, canonical_ids
 from karat.model.corpus import Corpus
 from karat.model.document import Label
-from karat.model.errors import InputError, UsageError
+from karat.model.errors import UsageError
 from karat.model.run import Run
 from karat.model.span import Span
 from karat.model.spec.settings.conventions import Ids
 from karat.model.tables.columns import NIL, NO_LINK, Longs, Mentions
-from karat.protocols.verification.campaign import CONTROL_SOURCE, Campaign, CampaignOptions, JudgingTask, TaskLink
+from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, TaskLink, create_secret
+from karat.protocols.verification.controls import build_controls
 from karat.protocols.verification.guidelines import CONSENT, GUIDELINES
-from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.passages import MIN_LENGTH, split_passages
 from karat.protocols.verification.posthoc import TextLink
 from karat.protocols.verification.priorities import find_overlaps, get_priority
 
 GOLD: Final = "gold"
 """Name of the gold standard among the sources."""
-
-_LINKS_PER_CONTROL: Final = 3  # links in a control task
-_MAX_CONTROLS: Final = 50  # maximum number of control tasks: a judge sees one or two of them
 
 
 class SourceLinks(NamedTuple):
@@ -61,13 +58,15 @@ def build_campaign(
     additions: bool = False,
     consent: str = CONSENT,
     guidelines: str = GUIDELINES,
+    secret: str | None = None,
 ) -> Campaign:
     """Build a campaign: each task is one passage with all links of one source, including the gold standard.
 
     Ids are normalised, by `kb` if there is one, so that the spelling does not reveal the source. Without
     `control_tasks`, controls are built from links that all sources share. `priority` is a key of `PRIORITIES`, `length`
-    the minimum length of a passage in characters. The same `seed` gives the same tasks. Other parameters: see
-    `CampaignOptions`. Raise `UsageError` if there are no links to judge, or sources share a name.
+    the minimum length of a passage in characters. The same `seed` gives the same tasks. The controls among them depend
+    on `secret` (default: a new one) instead, because judges may know the seed. Other parameters: see `CampaignOptions`.
+    Raise `UsageError` if there are no links to judge, or sources share a name.
     """
     if batch and controls >= batch:
         raise UsageError(f"{controls} of {batch} tasks would be controls. Set a larger batch, or fewer controls.")
@@ -96,7 +95,12 @@ def build_campaign(
             f"there are no links to judge ({selection.description}). Pass predictions, or choose another priority."
         )
     ordered = [task for *_, task in sorted(tasks, key=lambda item: item[:2])]
-    all_controls = list(control_tasks) if control_tasks is not None else build_controls(ordered, len(sources), random)
+    secret = secret or create_secret()
+    all_controls = (
+        build_controls(ordered, len(sources), Random(f"controls {secret}"), kb)
+        if control_tasks is None
+        else list(control_tasks)
+    )
     n_controls = controls if batch and all_controls else 0
     all_tasks = [*ordered, *(all_controls if n_controls else ())]
     options = CampaignOptions(
@@ -120,7 +124,7 @@ def build_campaign(
             document.id: tuple(map(_shorten_label, document.labels)) for document in corpus if document.labels
         },
     )
-    return Campaign(options, number_tasks(all_tasks))
+    return Campaign(options, number_tasks(all_tasks), secret)
 
 
 def _shorten_label(label: Label) -> Label:
@@ -211,69 +215,3 @@ def evaluation_spans(corpus: Corpus) -> dict[str, tuple[int, int]]:
     )
     rows = zip(corpus.ids.to_pylist(), spans, lengths, strict=True)
     return {document: tuple(span) if span else (0, length) for document, span, length in rows}
-
-
-def build_controls(tasks: Sequence[JudgingTask], n_sources: int, random: Random) -> list[JudgingTask]:
-    """Build control tasks from links that all sources share: two correct links, and one with a wrong entity.
-
-    A judge passes by verifying the first two and modifying or removing the third. The wrong entity comes from another
-    document and never occurs in this document. With one source no links are shared, so there are no controls. At most
-    50 are built.
-    """
-    by_passage: dict[tuple[str, int], list[JudgingTask]] = {}
-    for task in tasks:
-        by_passage.setdefault((task.document, task.start), []).append(task)
-    entities = sorted({link.entity for task in tasks for link in task.links})
-    entities_by_document: dict[str, set[str]] = {}
-    for task in tasks:
-        entities_by_document.setdefault(task.document, set()).update(link.entity for link in task.links)
-    controls = []
-    for passage_tasks in by_passage.values():
-        shared = set.intersection(*(set(task.links) for task in passage_tasks))
-        foreign = [entity for entity in entities if entity not in entities_by_document[passage_tasks[0].document]]
-        if n_sources < 2 or len(passage_tasks) < n_sources or len(shared) < _LINKS_PER_CONTROL or not foreign:
-            continue
-        first, second, third = random.sample(
-            sorted(shared, key=lambda link: (link.start, link.end)), _LINKS_PER_CONTROL
-        )
-        correct_links = [TaskLink(link.start, link.end, link.entity, (Decision.VERIFY,)) for link in (first, second)]
-        wrong = (Decision.MODIFY, Decision.REMOVE)
-        links = [*correct_links, TaskLink(third.start, third.end, random.choice(foreign), wrong)]
-        ordered = tuple(sorted(links, key=lambda link: (link.start, link.end)))
-        controls.append(
-            JudgingTask(
-                0, passage_tasks[0].document, passage_tasks[0].start, passage_tasks[0].text, CONTROL_SOURCE, ordered
-            )
-        )
-        if len(controls) == _MAX_CONTROLS:
-            break
-    return controls
-
-
-def parse_controls(label: str, lines: Iterable[Mapping[str, object]]) -> list[JudgingTask]:
-    """Build control tasks from JSON objects, each with a text and links with their correct decisions.
-
-    `label` names the file in errors. Raise `InputError` for an object that is no control task.
-    """
-    controls = []
-    for number, line in enumerate(lines, 1):
-        try:
-            task = msgspec.convert(
-                {"number": 0, "document": "control", "start": 0, "source": CONTROL_SOURCE, **line}, JudgingTask
-            )
-        except msgspec.ValidationError as problem:
-            raise InputError(
-                f"{label}:{number}",
-                actual=str(problem),
-                expected='{"text": "…", "links": [{"start": 0, "end": 6, "entity": "Q64", "correct": ["verify"]}, …]}',
-                remedy="Correct the line",
-            ) from None
-        if not task.links or not all(link.correct and link.start < link.end <= len(task.text) for link in task.links):
-            raise InputError(
-                f"{label}:{number}",
-                actual="no link, a link without correct decisions, or a link outside the text",
-                expected="three links inside the text, each with its correct decisions",
-                remedy="Correct the line",
-            )
-        controls.append(task)
-    return controls

@@ -40,7 +40,7 @@ class JudgeQuality(JsonRecord, frozen=True):
     judgements: int
     """Number of judgements outside controls."""
     controls: int
-    """Number of judged control links."""
+    """Number of judged control links whose correct decision is known."""
     correct_controls: int
     """Number of control links judged correctly."""
     control_result: ControlResult
@@ -85,28 +85,60 @@ def auto_judge_batches(campaign: Campaign, machine: str) -> list[JudgingBatch]:
     ]
 
 
-def passes_control(task: JudgingTask, judgements: Iterable[Judgement]) -> bool | None:
-    """Return whether a judge passes a control task: True, False after any wrong decision, None if links are undecided.
+def first_answer(task: JudgingTask, records: Iterable[Judgement]) -> dict[int, Decision] | None:
+    """Return a judge's decisions by link index when they covered all links of a task first; None if they never did.
 
-    `judgements` are those of one judge on this task.
+    `records` are all records of one judge on this task, oldest first. What the judge withdraws or changes after that
+    moment has no influence.
     """
-    decided = {judgement.link: judgement.decision for judgement in judgements}
-    decisions = [decided.get(index) for index in range(len(task.links))]
-    wrong = [
-        decision not in link.correct
-        for decision, link in zip(decisions, task.links, strict=True)
-        if decision in OUTCOMES
-    ]
-    if any(wrong):
-        return False
-    return None if len(wrong) < len(task.links) else True
+    decisions: dict[int, tuple[str, Decision]] = {}
+    for record in records:
+        if record.decision is Decision.UNDO:
+            decisions = {link: entry for link, entry in decisions.items() if entry[0] != record.undone_id}
+        elif record.decision in OUTCOMES and record.link is not None:
+            decisions[record.link] = (record.id, record.decision)
+        if len(decisions) == len(task.links):
+            return {link: decision for link, (_, decision) in decisions.items()}
+    return None
+
+
+def passes_control(task: JudgingTask, records: Sequence[Judgement]) -> bool | None:
+    """Return whether a judge passes a control task, which the first complete answer decides; None without one.
+
+    `records` are all records of one judge on this task, oldest first. An automatic judge need not decide on all links,
+    but fails by any wrong decision.
+    """
+    answer = first_answer(task, records)
+    if answer is None and any(record.machine is not None for record in records):
+        answer = _latest_answer(records)
+        return None if _is_answer_correct(task, answer) else False
+    return None if answer is None else _is_answer_correct(task, answer)
+
+
+def _is_answer_correct(task: JudgingTask, answer: Mapping[int, Decision]) -> bool:
+    """Return whether no decision of an answer, by link index, is wrong on a tested link of a control."""
+    return all(
+        answer[index] in link.correct for index, link in enumerate(task.links) if link.correct and index in answer
+    )
+
+
+def has_skipped_controls(campaign: Campaign, records: Iterable[Judgement]) -> bool:
+    """Return whether one judge skipped every control of a campaign, and so escaped all tests.
+
+    `records` are the effective judgements of the judge.
+    """
+    controls = {task.number for task in campaign.tasks if task.is_control}
+    skipped = {record.task for record in records if record.decision is Decision.SKIP}
+    return bool(controls) and controls <= skipped
 
 
 class _TestedJudge(NamedTuple):
-    """A judge with the effective judgements, and the result of each batch."""
+    """A judge with the effective judgements, the decisions on controls, and the result of each batch."""
 
     judge: str
     judgements: Sequence[Judgement]
+    control_answers: Mapping[int, Mapping[int, Decision]]
+    """Decisions that count on controls: by task number, then by link index."""
     results: Sequence[tuple[JudgingBatch, ControlResult]]
 
     @property
@@ -121,26 +153,38 @@ def _test_judges(campaign: Campaign, records: Iterable[Judgement]) -> list[_Test
     The tasks of a person are one batch.
     """
     tasks = {task.number: task for task in campaign.tasks}
+    all_records = list(records)
     by_judge: dict[str, list[Judgement]] = defaultdict(list)
-    for judgement in effective_judgements(records):
+    for judgement in effective_judgements(all_records):
         by_judge[judgement.judge].append(judgement)
+    by_control: dict[str, dict[int, list[Judgement]]] = defaultdict(lambda: defaultdict(list))
+    for record in all_records:
+        if tasks[record.task].is_control:
+            by_control[record.judge][record.task].append(record)
     tested = []
     for judge, judgements in by_judge.items():
-        machine = judgements[0].machine
-        by_control: dict[int, list[Judgement]] = defaultdict(list)
-        for judgement in judgements:
-            if tasks[judgement.task].is_control:
-                by_control[judgement.task].append(judgement)
-        other_tasks = frozenset(judgement.task for judgement in judgements if judgement.task not in by_control)
+        machine, controls = judgements[0].machine, by_control[judge]
+        other_tasks = frozenset(judgement.task for judgement in judgements if judgement.task not in controls)
         batches = (
-            [JudgingBatch(other_tasks, frozenset(by_control))]
+            [JudgingBatch(other_tasks, frozenset(controls))]
             if machine is None
             else auto_judge_batches(campaign, machine)
         )
-        passes = {number: passes_control(tasks[number], group) for number, group in by_control.items()}
+        passes = {number: passes_control(tasks[number], group) for number, group in controls.items()}
         results = [(batch, _batch_result([passes.get(number) for number in batch.controls])) for batch in batches]
-        tested.append(_TestedJudge(judge, judgements, results))
+        if machine is None and has_skipped_controls(campaign, judgements):
+            results = [(batch, "failed") for batch in batches]
+        answers = {
+            number: first_answer(tasks[number], group) or _latest_answer(group) for number, group in controls.items()
+        }
+        tested.append(_TestedJudge(judge, judgements, answers, results))
     return tested
+
+
+def _latest_answer(records: Iterable[Judgement]) -> dict[int, Decision]:
+    """Return the decisions by link index that a judge has made on a task and not withdrawn."""
+    effective = effective_judgements(records)
+    return {r.link: r.decision for r in effective if r.link is not None and r.decision in OUTCOMES}
 
 
 def _batch_result(passes: Sequence[bool | None]) -> ControlResult:
@@ -151,8 +195,8 @@ def _batch_result(passes: Sequence[bool | None]) -> ControlResult:
 def judge_qualities(campaign: Campaign, records: Iterable[Judgement]) -> list[JudgeQuality]:
     """Measure each judge, including automatic ones, in the order of their first judgement that still counts.
 
-    A person with one failed control task has failed. An automatic judge has failed if it failed in all batches with a
-    result.
+    A person with one failed control task, or who skipped all control tasks, has failed. An automatic judge has failed
+    if it failed in all batches with a result.
     """
     tasks = {task.number: task for task in campaign.tasks}
     return [_measure_quality(tested, tasks) for tested in _test_judges(campaign, records)]
@@ -162,11 +206,12 @@ def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> 
     """Measure one judge; `tasks` has all tasks of the campaign by number."""
     decided = [judgement for judgement in tested.judgements if judgement.decision in OUTCOMES]
     sampled = frozenset[int]().union(*(batch.controls for batch, _ in tested.results))
-    control_judgements = [judgement for judgement in decided if judgement.task in sampled]
-    n_correct = sum(
-        judgement.decision in tasks[judgement.task].links[judgement.link or 0].correct
-        for judgement in control_judgements
-    )
+    outcomes = [
+        decision in tasks[number].links[index].correct
+        for number in sampled
+        for index, decision in tested.control_answers.get(number, {}).items()
+        if tasks[number].links[index].correct
+    ]
     results = [result for _, result in tested.results]
     defined = set(results) - {"not tested"}
     times = [judgement.seconds for judgement in decided if judgement.seconds is not None]
@@ -174,8 +219,8 @@ def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> 
         tested.judge,
         tested.judgements[0].machine,
         sum(not tasks[judgement.task].is_control for judgement in decided),
-        len(control_judgements),
-        n_correct,
+        len(outcomes),
+        sum(outcomes),
         "not tested" if not defined else "partly failed" if len(defined) == 2 else defined.pop(),
         median(times) if times else None,
         len(results),

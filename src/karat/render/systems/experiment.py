@@ -86,8 +86,8 @@ def _render_similarities(experiment: Experiment, results: Sequence[ExperimentRes
         similarities = similarity(
             outcomes[0].corpus,
             [outcome.system_run.run for outcome in outcomes],
-            match=",".join(experiment.similarity),
             profile=experiment.profile,
+            settings={"match": ",".join(experiment.similarity)},
             best_threshold=experiment.threshold if (experiment.threshold or "").startswith("oracle") else None,
         )
         blocks += [

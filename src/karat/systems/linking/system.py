@@ -1,4 +1,4 @@
-"""Systems with their options, and running them on a corpus."""
+"""Systems with their options."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat.model import registry
-from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
-from karat.model.run import Run
-from karat.model.spec.system import Link, System, format_options, hide_gold, parse_options, parse_system
+from karat.model.spec.system import Link, System, format_options, parse_options, parse_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +70,3 @@ def get_system(text: str, options: Mapping[str, str] | None = None) -> Configure
     fields = set(system.options.__dataclass_fields__)
     shared_options = {key: value for key, value in (options or {}).items() if key.replace("-", "_") in fields}
     return ConfiguredSystem(text, system, parse_options(system, shared_options | dict(name_options), name))
-
-
-def link(system: str | ConfiguredSystem, corpus: Corpus, *, gold_mentions: bool = False, **options: str) -> Run:
-    """Run a system on a corpus; with `gold_mentions`, link only the gold mentions.
-
-    `options` are options of the system.
-    """
-    configured = get_system(system, options) if isinstance(system, str) else system
-    task = "d2kb" if gold_mentions else "a2kb"
-    link_documents = configured.start(gold_mentions=gold_mentions)
-    documents = (
-        document if configured.needs_gold else hide_gold(document, gold_mentions=gold_mentions) for document in corpus
-    )
-    return Run.from_responses(
-        link_documents(documents), name=configured.name, **configured.metadata, corpus=corpus.name, task=task
-    )

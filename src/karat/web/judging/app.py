@@ -78,7 +78,7 @@ def create_app(config: JudgingConfig) -> Guard:
 
         def work() -> tuple[str, payloads.ProgressPayload]:
             session = store.start_session(body.invitation, body.consent)
-            return session, _get_progress(store, store.find_judge(session) or "")
+            return session, _get_progress(store, store.find_judge(session, uses=False) or "")
 
         session, progress = await run_in_threadpool(work)
         response = json_response(progress, 201)

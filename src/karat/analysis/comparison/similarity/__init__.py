@@ -5,6 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.data.inputs import GoldInput, SystemsInput, load_system_inputs
 from karat.evaluation.cases.input_checks import format_input_notes
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
@@ -22,6 +24,7 @@ from karat.evaluation.view import mean_score
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
+from karat.model.keywords import check_keywords
 from karat.model.measure_name import ViewName
 from karat.model.results.result import Score
 from karat.model.run import Run
@@ -31,6 +34,8 @@ from karat.model.spec.settings.threshold import Sweep, Threshold
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs, flatten_mentions
+
+_RELATIONS = "strong,weak,mention-weak,entity"
 
 
 class PairSimilarity(NamedTuple):
@@ -102,43 +107,50 @@ class Similarity:
     """Hints at likely mistakes."""
 
 
+@check_keywords
 def similarity(
-    corpus: Corpus,
-    runs: Sequence[Run],
+    gold: GoldInput,
+    systems: SystemsInput,
     *,
-    match: str = "strong,weak,mention-weak,entity",
     profile: str = "karat",
+    settings: Mapping[str, object] | None = None,
     best_threshold: str | None = None,
-    kb: KB | None = None,
+    kb: KB | str | os.PathLike[str] | None = None,
     allow_unknown: bool = False,
-    **setting: str,
 ) -> Similarity:
     """Compare the predictions of several systems with each other and with the gold standard.
 
+    `gold` and each of `systems` are a path, a name from the catalogue, plain dictionaries, or an object; `systems` may
+    be a mapping from names to predictions.
     All predictions are compared, or with `best_threshold` (such as `oracle-bat-paper`) the predictions above each
-    system's best threshold for the relation, as in BAT's Table 9. `match` lists the match relations. `profile`, `kb`,
-    `allow_unknown` and the settings are as in `evaluate`.
+    system's best threshold for the relation, as in BAT's Table 9. The setting `match` lists the match relations, by
+    default `strong,weak,mention-weak,entity`. `profile`, `settings`, `kb` and `allow_unknown` are as in `evaluate`.
     """
-    request = Request.from_options(profile=profile, settings=setting, kb=kb, allow_unknown=allow_unknown)
-    return compute_similarity(corpus, runs, request_similarity(request, match, best_threshold))
+    corpus, runs = load_system_inputs(gold, systems)
+    all_settings = {"match": _RELATIONS, **(settings or {})}
+    request = Request.from_options(profile=profile, settings=all_settings, kb=kb, allow_unknown=allow_unknown)
+    return compute_similarity(corpus, runs, request_similarity(request, best_threshold))
 
 
-def request_similarity(request: Request, match: str, best_threshold: str | None) -> Request:
-    """Return a request as one that compares systems by the relations `match`, as in `similarity`.
+def request_similarity(request: Request, best_threshold: str | None, match: str | None = None) -> Request:
+    """Return a request as one that compares systems, by the relations `match` or else by its own, as in `similarity`.
 
     Raise `UsageError` if `best_threshold` contradicts a threshold of the request.
     """
     threshold = request.overrides.get("threshold", best_threshold)
     if best_threshold is not None and threshold != best_threshold:
         raise UsageError("best_threshold and threshold both set the threshold. Pass one of them.")
-    return request.reduce_to(settings={"match": match, "threshold": threshold or "none"})
+    relations = {} if match is None else {"match": match}
+    return request.reduce_to(settings={**relations, "threshold": threshold or "none"})
 
 
 def compute_similarity(corpus: Corpus, runs: Sequence[Run], request: Request) -> Similarity:
     """Compare the predictions of several systems under a request of `request_similarity`."""
     names = [run.name for run in runs]
     if len(runs) < 2 or len(set(names)) < len(names):
-        raise UsageError("similarity needs at least two runs with different names. Pass such runs.")
+        raise UsageError(
+            "similarity needs at least two runs with different names. Pass such runs, or a mapping from names."
+        )
     evaluations = {run.name: Evaluation.from_data(request, corpus, run) for run in runs}
     views = {
         view.relation: view for view in reversed(request.views)

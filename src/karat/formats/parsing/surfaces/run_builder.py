@@ -113,7 +113,11 @@ def build_run(
 
 
 def build_run_from_objects(
-    responses: Iterable[Mapping[str, Any]], gold: Callable[[], Corpus] | None, *, name: str
+    responses: Iterable[Mapping[str, Any]],
+    gold: Callable[[], Corpus] | None,
+    *,
+    name: str,
+    metadata: dict[str, str] | None = None,
 ) -> Run:
     """Build a run of dictionaries in the layout of Karat's predictions, which may give text instead of spans.
 
@@ -123,7 +127,7 @@ def build_run_from_objects(
     located = ((fields, f"response {number}") for number, fields in enumerate(responses, 1))
     converted = map_valid(located, lambda pair: convert_value(pair[0], WrittenResponse, pair[1]))
     entries = [ResponseEntry(response, location) for (_, location), response in converted]
-    return build_run(entries, GoldTexts(gold, name), name=name)
+    return build_run(entries, GoldTexts(gold, name), name=name, metadata=metadata)
 
 
 def to_response(response: WrittenResponse, texts: GoldTexts, location: str, counts: Counter[str]) -> Response:

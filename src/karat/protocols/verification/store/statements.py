@@ -8,8 +8,8 @@ from sqlalchemy import bindparam, func, select
 
 from karat.protocols.verification.store.tables import JUDGES, LEASES, RECORDS, TOKENS
 
-JUDGE_OF_SESSION: Final = select(TOKENS.c.pseudonym).where(
-    TOKENS.c.hash == bindparam("hash"), TOKENS.c.kind == "session", TOKENS.c.until > bindparam("now")
+SESSION: Final = select(TOKENS).where(
+    TOKENS.c.hash == bindparam("hash"), TOKENS.c.kind.in_(("session", "new")), TOKENS.c.until > bindparam("now")
 )
 LEASE: Final = select(LEASES).where(LEASES.c.task == bindparam("task"), LEASES.c.judge == bindparam("judge"))
 OPEN_LEASES: Final = (
@@ -19,7 +19,6 @@ TASKS_DONE: Final = (
     select(func.count()).select_from(LEASES).where(LEASES.c.judge == bindparam("judge"), LEASES.c.state == "done")
 )
 HAS_FAILED: Final = select(JUDGES.c.failed).where(JUDGES.c.pseudonym == bindparam("judge"))
-PROGRESS: Final = select(TASKS_DONE.scalar_subquery().label("done"), HAS_FAILED.scalar_subquery().label("failed"))
 RECORD: Final = select(RECORDS.c.content).where(RECORDS.c.id == bindparam("id"))
 RECORDS_ON_TASK: Final = (
     select(RECORDS.c.content)

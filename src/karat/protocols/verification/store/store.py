@@ -7,6 +7,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -14,10 +15,10 @@ from random import Random
 from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, and_, delete, exists, func, insert, select, text, update
 
 from karat.model.errors import InputError, KaratError, check_layout_version
-from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask
+from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, create_secret
 from karat.protocols.verification.judgements import (
     OUTCOMES,
     REQUIRED_DECISIONS,
@@ -25,10 +26,11 @@ from karat.protocols.verification.judgements import (
     Judgement,
     effective_judgements,
 )
-from karat.protocols.verification.outcomes import passes_control
+from karat.protocols.verification.outcomes import ControlResult, judge_qualities, passes_control
 from karat.protocols.verification.store import statements
 from karat.protocols.verification.store.tables import (
     JUDGES,
+    LAYOUT,
     LEASES,
     METADATA,
     PERSONS,
@@ -39,13 +41,33 @@ from karat.protocols.verification.store.tables import (
 )
 from karat.storage.database import Database, open_database
 
-LAYOUT: Final = "karat-judging/2"
 SESSION_SECONDS: Final = 12 * 3600.0
 """Duration of a judge's session in seconds."""
 
 
 class AccessDeniedError(KaratError):
     """A judge's request that the campaign does not allow."""
+
+
+class InvitationError(AccessDeniedError):
+    """An invitation that lets nobody in."""
+
+
+class JudgeStatus(NamedTuple):
+    """A person who judges, as only the lead sees it."""
+
+    judge: str
+    """Pseudonym."""
+    worker: str | None
+    """Worker id; None if the judge was anonymised."""
+    done: int
+    """Number of completed tasks."""
+    control_result: ControlResult
+    """Result of the control tasks."""
+    code: str
+    """Completion code, which the judge sees at the end."""
+    is_revoked: bool
+    """Whether the judge's access was revoked."""
 
 
 class TaskProgress(NamedTuple):
@@ -102,7 +124,7 @@ class CampaignStore:
         """
         database = open_database(target, create=True)
         require_empty(database)
-        secret = secrets.token_hex(32)
+        secret = campaign.secret or create_secret()
         metadata = {"layout": LAYOUT, "options": msgspec.json.encode(campaign.options).decode(), "secret": secret}
         rows = [
             {
@@ -126,21 +148,17 @@ class CampaignStore:
     @classmethod
     def open(cls, target: str, clock: Callable[[], float] = time.time) -> CampaignStore:
         """Open the campaign in a database; raise `InputError` if there is none or its layout is another."""
-        from sqlalchemy.exc import DatabaseError
-
         database = open_database(target)
-        try:
-            with database.open_read_transaction() as connection:
-                layout = connection.execute(select(PROPERTIES.c.value).where(PROPERTIES.c.key == "layout")).scalar()
-        except DatabaseError:
-            layout = None
+        layout = read_layout(database)
         check_layout_version(database.label, layout or "", LAYOUT)
         if layout != LAYOUT:
             raise InputError(
                 database.label,
                 actual="no campaign" if layout is None else f"the layout {layout}",
                 expected=f"the tables of a campaign ({LAYOUT})",
-                remedy="Create one: karat verify create NAME …",
+                remedy="Create one: karat verify create NAME …"
+                if layout is None
+                else f"Migrate it: karat verify migrate {database.label}",
             )
         return cls(database, clock)
 
@@ -161,7 +179,7 @@ class CampaignStore:
     @cached_property
     def campaign(self) -> Campaign:
         """Campaign as it was created, with all tasks."""
-        return Campaign(self.options, tuple(self._tasks.values()))
+        return Campaign(self.options, tuple(self._tasks.values()), self._properties["secret"])
 
     @cached_property
     def _tasks(self) -> dict[int, JudgingTask]:
@@ -202,43 +220,46 @@ class CampaignStore:
     def start_session(self, invitation: str, has_consented: bool = False) -> str:
         """Exchange an invitation for a session token; on a worker's first session, add a judge with a pseudonym.
 
-        The time of the first session with `has_consented` is recorded. Raise `AccessDeniedError` if the invitation is
-        invalid, expired or already used.
+        The time of the first session with `has_consented` is recorded. The invitation counts as used once the session
+        is, so that it works again if the answer never reached the judge; the earlier session has ended then. Raise
+        `AccessDeniedError` if the invitation is invalid, expired or used, or the judge's access was revoked.
         """
         payload, _, signature = invitation.rpartition(".")
         worker, _, end = payload.partition(".")
         expected = _sign(self._properties["secret"], f"invitation {payload}")[:32]
         if not hmac.compare_digest(signature.encode(), expected.encode()) or not end.isdecimal():
-            raise AccessDeniedError("this invitation is not valid for this campaign. Request a new one.")
+            raise InvitationError("this invitation is not valid for this campaign. Request a new one.")
         if self.clock() > int(end):
-            raise AccessDeniedError("this invitation has expired. Request a new one.")
+            raise InvitationError("this invitation has expired. Request a new one.")
         session = secrets.token_urlsafe(32)
+        values = {"kind": "new", "until": self.clock() + SESSION_SECONDS, "invitation": _hash(invitation)}
 
         def store(connection: Connection) -> None:
-            """Store judge, used invitation and session."""
-            used_hash = connection.execute(select(TOKENS.c.hash).where(TOKENS.c.hash == _hash(invitation))).scalar()
-            if used_hash is not None:
-                raise AccessDeniedError("this invitation was already used. Request a new one.")
-            name = bytes.fromhex(worker).decode()
-            judge = connection.execute(select(PERSONS.c.pseudonym).where(PERSONS.c.worker == name)).scalar()
-            if judge is None:
-                judge = _add_judge(connection, None)
-                connection.execute(insert(PERSONS).values(pseudonym=judge, worker=name))
+            """Store judge and session, and end an unused session of the same invitation."""
+            if _is_used(connection, _hash(invitation)):
+                raise InvitationError("this invitation was already used. Request a new one.")
+            judge = _find_or_add_person(connection, bytes.fromhex(worker).decode())
+            is_judge = JUDGES.c.pseudonym == judge
+            if connection.execute(select(JUDGES.c.revoked).where(is_judge)).scalar() is not None:
+                raise InvitationError("your access was revoked. Ask the organisers.")
             if has_consented:
-                is_first = and_(JUDGES.c.pseudonym == judge, JUDGES.c.consented.is_(None))
+                is_first = and_(is_judge, JUDGES.c.consented.is_(None))
                 connection.execute(update(JUDGES).where(is_first).values(consented=_to_iso(self.clock())))
-            tokens = [(invitation, "invitation", float(end)), (session, "session", self.clock() + SESSION_SECONDS)]
-            rows = [
-                {"hash": _hash(token), "pseudonym": judge, "kind": kind, "until": end} for token, kind, end in tokens
-            ]
-            connection.execute(insert(TOKENS), rows)
+            connection.execute(delete(TOKENS).where(TOKENS.c.kind == "new", TOKENS.c.invitation == _hash(invitation)))
+            connection.execute(insert(TOKENS).values(hash=_hash(session), pseudonym=judge, **values))
 
         self.database.run_write(store)
         return session
 
-    def find_judge(self, session: str) -> str | None:
-        """Return the pseudonym of the judge of a session; None if the session is unknown or has expired."""
-        row = self.database.fetch_row(statements.JUDGE_OF_SESSION, {"hash": _hash(session), "now": self.clock()})
+    def find_judge(self, session: str, *, uses: bool = True) -> str | None:
+        """Return the pseudonym of the judge of a session; None if the session is unknown or has expired.
+
+        Unless `uses` is False, the judge has the session now, and the invitation for it cannot be used again.
+        """
+        row = self.database.fetch_row(statements.SESSION, {"hash": _hash(session), "now": self.clock()})
+        if row is not None and uses and row.kind == "new":
+            is_valid = self.database.run_write(lambda connection: _use_session(connection, _hash(session)))
+            row = row if is_valid else None
         return None if row is None else str(row.pseudonym)
 
     def end_session(self, session: str) -> None:
@@ -249,12 +270,53 @@ class CampaignStore:
     def anonymise(self, worker: str) -> bool:
         """Delete the worker id and sessions of a judge, and return whether there was one; the judgements stay."""
         with self.database.open_write_transaction() as connection:
-            judge = connection.execute(select(PERSONS.c.pseudonym).where(PERSONS.c.worker == worker)).scalar()
+            judge = _find_person(connection, worker)
             if judge is None:
                 return False
             connection.execute(delete(TOKENS).where(TOKENS.c.pseudonym == judge))
             connection.execute(delete(PERSONS).where(PERSONS.c.pseudonym == judge))
             return True
+
+    def revoke(self, worker: str) -> bool:
+        """End all access of a judge and return whether the judge had entered; the judgements stay and count.
+
+        Sessions and reservations of tasks end, and no invitation of this worker works any more, also if the judge never
+        entered. `restore_access` lifts it.
+        """
+        with self.database.open_write_transaction() as connection:
+            was_known = _find_person(connection, worker) is not None
+            judge = _find_or_add_person(connection, worker)
+            is_first = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_(None))
+            connection.execute(update(JUDGES).where(is_first).values(revoked=_to_iso(self.clock())))
+            connection.execute(delete(TOKENS).where(TOKENS.c.pseudonym == judge, TOKENS.c.kind != "invitation"))
+            is_open = and_(LEASES.c.judge == judge, LEASES.c.state == "open")
+            connection.execute(update(LEASES).where(is_open).values(state="lost"))
+            return was_known
+
+    def restore_access(self, worker: str) -> bool:
+        """Let a judge whose access was revoked enter again by an invitation; return whether there was such a judge."""
+        with self.database.open_write_transaction() as connection:
+            judge = _find_person(connection, worker)
+            is_revoked = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_not(None))
+            return bool(connection.execute(update(JUDGES).where(is_revoked).values(revoked=None)).rowcount)
+
+    def list_judges(self) -> list[JudgeStatus]:
+        """Return the people who entered, by worker id, those who were anonymised last; for the lead only."""
+        workers, results = self.get_workers(), {q.judge: q for q in judge_qualities(self.campaign, self.get_records())}
+        with self.database.open_read_transaction() as connection:
+            rows = connection.execute(select(JUDGES).where(JUDGES.c.machine.is_(None))).all()
+            judges = [
+                JudgeStatus(
+                    row.pseudonym,
+                    workers.get(row.pseudonym),
+                    _count_done(connection, row.pseudonym),
+                    results[row.pseudonym].control_result if row.pseudonym in results else "not tested",
+                    self._get_code(row.pseudonym),
+                    row.revoked is not None,
+                )
+                for row in rows
+            ]
+        return sorted(judges, key=lambda judge: (judge.worker is None, judge.worker or "", judge.judge))
 
     def get_workers(self) -> dict[str, str]:
         """Return worker ids by pseudonym, of judges who were not anonymised."""
@@ -272,7 +334,7 @@ class CampaignStore:
         def lease(connection: Connection) -> int | None:
             """Find or reserve a task and return its number."""
             number = self._find_open_task(connection, judge)
-            if number is None and not self._is_finished(connection, judge):
+            if number is None and not self._is_batch_complete(_count_done(connection, judge)):
                 number = self._pick_control(connection, judge)
                 for is_new in (True, False):  # prefer a passage that the judge has not seen
                     number = self._pick_task(connection, judge, is_new=is_new) if number is None else number
@@ -301,9 +363,17 @@ class CampaignStore:
         return None
 
     def _is_taken(self, connection: Connection, number: int) -> bool:
-        """Return whether enough judges have done or hold a task; False for controls."""
-        query = select(TASKS.c.number).where(TASKS.c.number == number, ~TASKS.c.control, ~self._needs_judges_sql)
-        return connection.execute(query).scalar() is not None
+        """Return whether enough judges have done or hold a task.
+
+        A control counts as taken like the other tasks of its passage: were it never taken, a judge could recognise it
+        by waiting until the lease expires.
+        """
+        task = self._tasks[number]
+        is_same = TASKS.c.number == number
+        if task.is_control:
+            is_same = and_(TASKS.c.document == task.document, TASKS.c.start == task.start)
+        query = select(TASKS.c.number).where(is_same, ~TASKS.c.control, ~self._needs_judges_sql)
+        return connection.execute(query).first() is not None
 
     @property
     def _needs_judges_sql(self) -> Any:  # noqa: ANN401  # an expression of SQL
@@ -316,30 +386,38 @@ class CampaignStore:
         )
         return TASKS.c.done + n_leases < self.options.judges
 
-    def _is_finished(self, connection: Connection, judge: str) -> bool:
-        """Return whether a judge gets no further tasks: the batch is complete, or a control failed."""
-        return self._has_reached_end(connection.execute(statements.PROGRESS, {"judge": judge}).one())
+    def _is_batch_complete(self, n_done: int) -> bool:
+        """Return whether a judge who completed `n_done` tasks gets no further ones; failed controls make no difference.
 
-    def _has_reached_end(self, progress: Any) -> bool:  # noqa: ANN401  # a row
-        """Return whether a row of `statements.PROGRESS` shows a failed control or a complete batch."""
-        return bool(progress.failed) or (bool(self.options.batch) and progress.done >= self.options.batch)
+        A judge who noticed a failed control could try again until it is passed.
+        """
+        return bool(self.options.batch) and n_done >= self.options.batch
 
     def _pick_control(self, connection: Connection, judge: str) -> int | None:
         """Return the number of an unseen control task if one is due after the judge's completed tasks; else None.
 
-        The positions of controls in the batch are random for each judge.
+        The secret of the campaign decides at which positions of a judge's batch a control is due, and which one.
+        Passages that the judge has not seen are preferred, as for other tasks. A judge who has skipped all controls
+        fails.
         """
-        batch, n_controls = self.options.batch, self.options.controls
-        if not n_controls or _count_done(connection, judge) not in Random(f"{self.options.seed} {judge}").sample(
-            range(batch), n_controls
-        ):
+        options, secret = self.options, self._properties["secret"]
+        if not options.controls:
             return None
-        seen = select(LEASES.c.task).where(LEASES.c.judge == judge)
-        numbers = connection.execute(
-            select(TASKS.c.number).where(TASKS.c.control, TASKS.c.number.not_in(seen)).order_by(TASKS.c.number)
-        ).scalars()
-        remaining = list(numbers)
-        return Random(f"{judge} {len(remaining)}").choice(remaining) if remaining else None
+        positions = Random(_sign(secret, f"positions {judge}")).sample(range(options.batch), options.controls)
+        n_done = _count_done(connection, judge)
+        states = {row.task: row.state for row in connection.execute(select(LEASES).where(LEASES.c.judge == judge))}
+        controls = {number for number, task in self._tasks.items() if task.is_control}
+        n_given = sum(states.get(number) in ("open", "done") for number in controls)
+        if n_given >= sum(position <= n_done for position in positions):
+            return None
+        unseen = sorted(controls - states.keys())
+        if not unseen:
+            if all(states[number] == "skipped" for number in controls):
+                self._mark_failed(connection, judge)
+            return None
+        passages = {(self._tasks[number].document, self._tasks[number].start) for number in states}
+        is_new = [n for n in unseen if (self._tasks[n].document, self._tasks[n].start) not in passages]
+        return Random(_sign(secret, f"control {judge} {len(unseen)}")).choice(is_new or unseen)
 
     def _pick_task(self, connection: Connection, judge: str, *, is_new: bool) -> int | None:
         """Return the number of the next task that needs judges and that the judge never had; None if there is none.
@@ -361,15 +439,19 @@ class CampaignStore:
         return number
 
     def get_progress(self, judge: str, *, nothing_left: bool = False) -> TaskProgress:
-        """Return the progress of a judge; the completion code is set once the batch is complete or a control failed.
+        """Return the progress of a judge; the completion code is set once the batch is complete.
 
-        With `nothing_left` (no task is available) the code is also set after any completed task.
+        With `nothing_left` (no task is available) the code is also set after any completed task. Progress and code are
+        the same whether or not the judge failed a control; `list_judges` tells the lead.
         """
-        progress = self.database.fetch_row(statements.PROGRESS, {"judge": judge})
-        assert progress is not None
-        is_finished = self._has_reached_end(progress) or (nothing_left and progress.done > 0)
-        code = _sign(self._properties["secret"], f"done {judge}")[:10].upper() if is_finished else None
-        return TaskProgress(progress.done, self.options.batch or None, code)
+        row = self.database.fetch_row(statements.TASKS_DONE, {"judge": judge})
+        n_done = 0 if row is None else int(row[0])
+        is_finished = self._is_batch_complete(n_done) or (nothing_left and n_done > 0)
+        return TaskProgress(n_done, self.options.batch or None, self._get_code(judge) if is_finished else None)
+
+    def _get_code(self, judge: str) -> str:
+        """Return the completion code of a judge."""
+        return _sign(self._properties["secret"], f"done {judge}")[:10].upper()
 
     # Judgements.
 
@@ -391,7 +473,7 @@ class CampaignStore:
             raise AccessDeniedError("unknown link. Choose among the proposed links.")
         is_unchanged = submitted.becomes == link.entity  # choosing the entity that is shown verifies the link
         record = Judgement(
-            id=f"{judge}-{submitted.id}",
+            id=self._create_record_id(judge, submitted.id),
             judge=judge,
             task=task.number,
             decision=Decision.VERIFY if is_unchanged else submitted.decision,
@@ -408,6 +490,10 @@ class CampaignStore:
         )
         return self._store_record(record)
 
+    def _create_record_id(self, judge: str, request: str) -> str:
+        """Return the id of a judge's record: the same for a repeated `request`, and without meaning to the judge."""
+        return _sign(self._properties["secret"], f"record {judge} {request}")[:32]
+
     def _build_addition(self, judge: str, task: JudgingTask, submitted: SubmittedDecision) -> Judgement:
         """Build the record of a link that a judge added; raise `AccessDeniedError` if it is invalid or not allowed."""
         if (
@@ -419,7 +505,7 @@ class CampaignStore:
                 "invalid addition. Select text of the task and an entity, in a campaign that allows additions."
             )
         return Judgement(
-            id=f"{judge}-{submitted.id}",
+            id=self._create_record_id(judge, submitted.id),
             judge=judge,
             task=task.number,
             decision=Decision.ADD,
@@ -463,7 +549,7 @@ class CampaignStore:
         if undone.decision is Decision.UNDO:
             raise AccessDeniedError("an undo cannot be undone. Judge the link again.")
         withdrawal = Judgement(
-            id=f"undo-{record_id}",
+            id=self._create_record_id(judge, f"undo {record_id}"),
             judge=judge,
             task=undone.task,
             decision=Decision.UNDO,
@@ -507,7 +593,7 @@ class CampaignStore:
         is_skipped = any(j.decision is Decision.SKIP for j in judgements)
         is_complete = len({j.link for j in judgements if j.decision in REQUIRED_DECISIONS}) == len(task.links)
         new_state = "skipped" if is_skipped else "done" if is_complete else "lost" if state == "lost" else "open"
-        has_failed = connection.execute(statements.HAS_FAILED, {"judge": record.judge}).scalar()
+        has_failed = bool(connection.execute(statements.HAS_FAILED, {"judge": record.judge}).scalar())
         if new_state != state:
             values: dict[str, object] = {"state": new_state}
             if new_state == "open":
@@ -515,24 +601,21 @@ class CampaignStore:
             connection.execute(update(LEASES).where(own_lease).values(**values))
             if not task.is_control and not has_failed:
                 self._change_done_counts(connection, [record.task], (new_state == "done") - (state == "done"))
-        if task.is_control:
-            self._update_control_result(connection, record.judge, bool(has_failed))
+        if task.is_control and not has_failed:
+            records = _task_records(connection, record.judge, record.task)
+            if passes_control(task, records) is False:
+                self._mark_failed(connection, record.judge)
 
-    def _update_control_result(self, connection: Connection, judge: str, failed: bool) -> None:
-        """Update whether a judge has failed a control; `failed` is the stored value.
+    def _mark_failed(self, connection: Connection, judge: str) -> None:
+        """Record that a judge has failed a control, which no later record changes; a failed judge is ignored.
 
-        The completed tasks of a judge who failed no longer count as done, so that other judges get them.
+        The completed tasks of the judge no longer count as done, so that other judges get them.
         """
-        judgements = effective_judgements(_select_records(connection, RECORDS.c.judge == judge))
-        tests = {j.task for j in judgements if self._tasks[j.task].is_control}
-        results = [passes_control(self._tasks[number], [j for j in judgements if j.task == number]) for number in tests]
-        has_failed = False in results
-        if has_failed == failed:
-            return
-        connection.execute(update(JUDGES).where(JUDGES.c.pseudonym == judge).values(failed=has_failed))
-        done = select(LEASES.c.task).where(LEASES.c.judge == judge, LEASES.c.state == "done")
-        tasks = [number for number in connection.execute(done).scalars() if not self._tasks[number].is_control]
-        self._change_done_counts(connection, tasks, -1 if has_failed else 1)
+        has_failed = update(JUDGES).where(JUDGES.c.pseudonym == judge, ~JUDGES.c.failed).values(failed=True)
+        if connection.execute(has_failed).rowcount:
+            done = select(LEASES.c.task).where(LEASES.c.judge == judge, LEASES.c.state == "done")
+            tasks = [number for number in connection.execute(done).scalars() if not self._tasks[number].is_control]
+            self._change_done_counts(connection, tasks, -1)
 
     def _change_done_counts(self, connection: Connection, tasks: Sequence[int], change: int) -> None:
         """Add `change` (1, 0 or -1) to the number of judges who completed each of the tasks with these numbers."""
@@ -551,7 +634,7 @@ class CampaignStore:
         """
         records = [
             Judgement(
-                id=f"{judge[:16]}-{task.number}-{decision.link}",
+                id=self._create_record_id(judge, f"{task.number} {decision.link}"),
                 judge=judge,
                 task=task.number,
                 decision=decision.decision,
@@ -568,8 +651,8 @@ class CampaignStore:
             for decision in decisions
         ]
         with self.database.open_write_transaction() as connection:
-            stored_ids = set(connection.execute(select(RECORDS.c.id).where(RECORDS.c.judge == judge)).scalars())
-            _insert_records(connection, [decision for decision in records if decision.id not in stored_ids])
+            decided_links = {stored.link for stored in _task_records(connection, judge, task.number)}
+            _insert_records(connection, [record for record in records if record.link not in decided_links])
 
     def get_task_records(self, judge: str, task: JudgingTask) -> list[Judgement]:
         """Return all records of a judge on a task, oldest first, including withdrawn ones."""
@@ -619,6 +702,17 @@ class CampaignStore:
         return len(new), len(record_list) - len(new)
 
 
+def read_layout(database: Database) -> str | None:
+    """Return the layout of the campaign in a database; None if there is none. Layouts before 2 have another table."""
+    from sqlalchemy.exc import DatabaseError
+
+    for name in (PROPERTIES.name, "about"):
+        with suppress(DatabaseError), database.open_read_transaction() as connection:
+            query = text(f"SELECT value FROM {name} WHERE key = 'layout'")  # names of tables, above
+            return connection.execute(query).scalar()
+    return None
+
+
 def require_empty(database: Database) -> None:
     """Raise `InputError` if a database already contains a campaign."""
     from sqlalchemy import inspect
@@ -632,6 +726,37 @@ def require_empty(database: Database) -> None:
             expected="an empty database for each campaign",
             remedy="Name another one",
         )
+
+
+def _find_person(connection: Connection, worker: str) -> str | None:
+    """Return the pseudonym of a worker; None if the worker never entered."""
+    return connection.execute(select(PERSONS.c.pseudonym).where(PERSONS.c.worker == worker)).scalar()
+
+
+def _find_or_add_person(connection: Connection, worker: str) -> str:
+    """Return the pseudonym of a worker; add a judge with a new one if there is none."""
+    judge = _find_person(connection, worker)
+    if judge is None:
+        judge = _add_judge(connection, None)
+        connection.execute(insert(PERSONS).values(pseudonym=judge, worker=worker))
+    return judge
+
+
+def _is_used(connection: Connection, invitation_hash: str) -> bool:
+    """Return whether an invitation was used: a session that it gave was used."""
+    query = select(TOKENS.c.hash).where(TOKENS.c.hash == invitation_hash, TOKENS.c.kind == "invitation")
+    return connection.execute(query).scalar() is not None
+
+
+def _use_session(connection: Connection, session_hash: str) -> bool:
+    """Mark a new session and its invitation as used, and return whether the session is still valid."""
+    row = connection.execute(select(TOKENS).where(TOKENS.c.hash == session_hash)).first()
+    if row is None or row.kind != "new":
+        return row is not None
+    values = {"hash": row.invitation, "pseudonym": row.pseudonym, "kind": "invitation", "until": row.until}
+    connection.execute(insert(TOKENS).values(**values))
+    connection.execute(update(TOKENS).where(TOKENS.c.hash == session_hash).values(kind="session"))
+    return True
 
 
 def _add_judge(connection: Connection, machine: str | None) -> str:

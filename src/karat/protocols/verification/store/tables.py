@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, String, Table, Text
 
+LAYOUT: Final = "karat-judging/3"
 METADATA: Final = MetaData()
 
 PROPERTIES: Final = Table(
@@ -37,6 +38,7 @@ JUDGES: Final = Table(
     Column("machine", Text),  # name of an automatic judge
     Column("failed", Boolean, nullable=False, default=False),
     Column("consented", String(40)),
+    Column("revoked", String(40)),  # time since which the judge has no access
 )
 
 PERSONS: Final = Table(
@@ -51,8 +53,9 @@ TOKENS: Final = Table(
     METADATA,
     Column("hash", String(64), primary_key=True),  # of a used invitation, or of a session
     Column("pseudonym", String(32), nullable=False),
-    Column("kind", String(16), nullable=False),
+    Column("kind", String(16), nullable=False),  # invitation, session, or new: a session that was never used
     Column("until", Float, nullable=False),
+    Column("invitation", String(64)),  # hash of the invitation for which a new session was given
 )
 
 LEASES: Final = Table(

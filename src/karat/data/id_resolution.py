@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,9 +10,12 @@ from typing import TypeVar, overload
 
 import msgspec
 
+from karat.data.load import ForeignObject, load_gold_or_run
+from karat.kb.catalogue import open_kb
 from karat.kb.protocol import KB, IdStatus
 from karat.model.corpus import Corpus
 from karat.model.document import Candidate, Document, Label, Prediction, Response, Tag
+from karat.model.keywords import check_keywords
 from karat.model.run import Run
 
 _VALUE_KINDS = ("quantity", "datetime")
@@ -41,18 +45,27 @@ class Resolution:
 
 
 @overload
-def resolve_ids(data: Corpus, kb: KB) -> tuple[Corpus, Resolution]: ...
+def resolve_ids(data: Corpus, kb: KB | str | os.PathLike[str]) -> tuple[Corpus, Resolution]: ...
 @overload
-def resolve_ids(data: Run, kb: KB) -> tuple[Run, Resolution]: ...
+def resolve_ids(data: Run, kb: KB | str | os.PathLike[str]) -> tuple[Run, Resolution]: ...
 @overload
-def resolve_ids(data: Corpus | Run, kb: KB) -> tuple[Corpus | Run, Resolution]: ...
-def resolve_ids(data: Corpus | Run, kb: KB) -> tuple[Corpus | Run, Resolution]:
+def resolve_ids(
+    data: str | os.PathLike[str] | Corpus | Run | ForeignObject, kb: KB | str | os.PathLike[str]
+) -> tuple[Corpus | Run, Resolution]: ...
+@check_keywords
+def resolve_ids(
+    data: str | os.PathLike[str] | Corpus | Run | ForeignObject, kb: KB | str | os.PathLike[str]
+) -> tuple[Corpus | Run, Resolution]:
     """Replace the ids of a corpus or run by the canonical ids of `kb`; return the new data and a report.
 
+    `data` may also be a path, a name from the catalogue, or plain dictionaries of documents or responses; `kb` may be
+    the path or the name of a knowledge base.
     The ids are those of mentions, tags and candidates. A replaced id stays among `same_as` as written. Ids of
     quantities and dates stay, for they may be values. The new metadata name the knowledge base under `resolved`.
     Resolving twice changes nothing more.
     """
+    data = load_gold_or_run(data)
+    kb = open_kb(kb) if isinstance(kb, str | os.PathLike) else kb
     use_counts: Counter[str] = Counter()
     documents: Iterable[Document] | Iterable[Response] = data
     for document in documents:

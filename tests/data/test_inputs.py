@@ -1,0 +1,232 @@
+"""Gold standards, predictions and systems in every form that users pass them."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+import karat
+from karat import Result, UsageError
+
+QUICK = {"permutations": 20, "resamples": 20}
+
+
+@pytest.fixture(scope="module")
+def gold():
+    return karat.load("demo")
+
+
+@pytest.fixture(scope="module")
+def prior():
+    return karat.load_run("demo/prior")
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return karat.load_run("demo/noisy")
+
+
+@pytest.fixture(scope="module")
+def expected(gold, prior):
+    return karat.evaluate(gold, prior).measures
+
+
+def builtin(objects):
+    return [msgspec.to_builtins(each) for each in objects]
+
+
+def mentions(objects):
+    return [
+        (each.id, mention.start, mention.end, mention.entity)
+        for each in objects
+        for mention in (each.labels if hasattr(each, "labels") else each.predictions)
+        if mention.entity is not karat.UNLINKED
+    ]
+
+
+@pytest.mark.parametrize("gold_as", [str, "path", "dictionaries", "documents", "corpus"])
+@pytest.mark.parametrize("run_as", [str, "path", "dictionaries", "responses", "run"])
+def test_every_form_gives_the_same_scores(gold_as, run_as, gold, prior, expected, tmp_path):
+    for name, data in (("gold", gold), ("prior", prior)):
+        karat.save(data, tmp_path / f"{name}.jsonl")
+    golds = {
+        str: "demo",
+        "path": tmp_path / "gold.jsonl",
+        "dictionaries": builtin(gold),
+        "documents": list(gold),
+        "corpus": gold,
+    }
+    runs = {
+        str: "demo/prior",
+        "path": str(tmp_path / "prior.jsonl"),
+        "dictionaries": builtin(prior),
+        "responses": list(prior),
+        "run": prior,
+    }
+    assert karat.evaluate(golds[gold_as], runs[run_as]).measures == expected
+
+
+def test_lines_of_a_file_are_read_with_their_header(gold, prior, tmp_path):
+    karat.save(gold, tmp_path / "gold.jsonl")
+    karat.save(prior, tmp_path / "run.jsonl")
+    lines = [
+        [msgspec.json.decode(line) for line in (tmp_path / name).read_bytes().splitlines()]
+        for name in ("gold.jsonl", "run.jsonl")
+    ]
+    corpus, run = karat.load(lines[0]), karat.load_run(lines[1])
+    assert (corpus.name, corpus.digest, dict(corpus.metadata)) == (gold.name, gold.digest, dict(gold.metadata))
+    assert (run.name, run.digest, dict(run.metadata)) == (prior.name, prior.digest, dict(prior.metadata))
+
+
+def test_dictionaries_are_checked_like_files():
+    with pytest.raises(karat.InputError, match="document 2: found no field `id`"):
+        karat.load([{"id": "a", "text": "Ada"}, {"text": "Bob"}])
+    with pytest.raises(karat.InputError, match=r"found `str` at `labels\[0\]\.start`; expected `int`"):
+        karat.load([{"id": "a", "text": "Ada", "labels": [{"start": "0", "end": 3}]}])
+    with pytest.raises(karat.InputError, match="colour"):
+        karat.load([{"id": "a", "text": "Ada", "labels": [{"start": 0, "end": 3, "colour": "red"}]}])
+    with pytest.raises(karat.InputError, match=r"label \[0, 9\)"):
+        karat.load([{"id": "a", "text": "Ada", "labels": [{"start": 0, "end": 9}]}])
+
+
+def test_predictions_by_text_in_dictionaries_are_located():
+    gold = [{"id": "a", "text": "Ada met Bob.", "labels": [{"start": 8, "end": 11, "entity": "Q2"}]}]
+    result = karat.evaluate(gold, [{"id": "a", "predictions": [{"text": "Bob", "entity": "Q2"}]}])
+    assert result["strong:micro.f1"] == 1
+
+
+def test_mentions_without_texts_are_a_gold_standard(gold, prior):
+    rows = mentions(gold)
+    corpus = karat.load(rows)
+    assert corpus.skipped["documents without text (replaced by spaces)"] == len({row[0] for row in rows})
+    assert karat.evaluate(rows, mentions(gold))["strong:micro.f1"] == 1
+    table = [dict(zip(("doc", "start", "end", "entity"), row, strict=True)) for row in rows]
+    assert karat.load(table).digest == corpus.digest
+
+
+def test_fields_of_mentions_that_are_not_read_are_counted():
+    corpus = karat.load([{"doc": "a", "start": 0, "end": 3, "entity": "Q1", "colour": "red"}, ("a", 0, 3, "Q1")])
+    assert corpus.skipped["labels with fields that are not read"] == 1
+    assert corpus.skipped["duplicate annotations (merged)"] == 1
+
+
+def test_data_frames_and_arrow_tables_are_runs(gold, prior):
+    pandas = pytest.importorskip("pandas")
+    pa = pytest.importorskip("pyarrow")
+    columns = ["doc", "start", "end", "entity"]
+    expected = karat.load_run(mentions(prior)).digest
+    assert karat.load_run(pandas.DataFrame(mentions(prior), columns=columns)).digest == expected
+    rows = [dict(zip(columns, row, strict=True)) for row in mentions(prior)]
+    assert karat.load_run(pa.Table.from_pylist(rows)).digest == expected
+
+
+def test_missing_values_of_data_frames_are_nil():
+    pandas = pytest.importorskip("pandas")
+    for missing in (None, float("nan"), pandas.NA):
+        frame = pandas.DataFrame({"doc": ["a", "a"], "start": [0, 4], "end": [3, 7], "entity": ["Q1", missing]})
+        (response,) = karat.load_run(frame)
+        assert [each.entity for each in response.predictions] == ["Q1", None]
+
+
+@pytest.mark.parametrize(
+    "form", ["paths", "names", "runs", "mapping", "mixed", "lists", "corpus and names", "tuple", "iterator"]
+)
+def test_systems_in_every_form_compare_alike(form, gold, prior, noisy, tmp_path):
+    expected = karat.compare(gold, [prior, noisy], **QUICK)
+    karat.save(prior, tmp_path / "prior.jsonl")
+    karat.save(noisy, tmp_path / "noisy.jsonl")
+    forms = {
+        "paths": ("demo", [tmp_path / "prior.jsonl", str(tmp_path / "noisy.jsonl")]),
+        "names": ("demo", ["demo/prior", "demo/noisy"]),
+        "runs": ("demo", [prior, noisy]),
+        "mapping": (gold, {"prior": builtin(prior), "noisy": "demo/noisy"}),
+        "mixed": ("demo", ["demo/prior", noisy]),
+        "lists": (builtin(gold), {"prior": list(prior), "noisy": list(noisy)}),
+        "corpus and names": (gold, ["demo/prior", "demo/noisy"]),
+        "tuple": ([gold], ("demo/prior", "demo/noisy")),
+        "iterator": (["demo"], iter(["demo/prior", "demo/noisy"])),
+    }
+    comparison = karat.compare(*forms[form], **QUICK)
+    assert comparison.systems == expected.systems
+    assert comparison.pairs == expected.pairs
+
+
+def test_systems_may_bring_their_gold_standard(gold, prior, noisy):
+    expected = karat.compare(gold, [prior, noisy], **QUICK)
+    results = [karat.evaluate(gold, run, by="error") for run in (prior, noisy)]
+    assert karat.compare(None, [(gold, prior), ("demo", "demo/noisy")], **QUICK).pairs == expected.pairs
+    assert karat.compare(None, results, **QUICK).pairs == expected.pairs
+    assert [each.name for each in (prior, noisy)] == [each.run for each in results]
+    with pytest.raises(UsageError, match=r"prior has no gold standard\. Pass the gold standard first"):
+        karat.compare(None, [prior, noisy])
+
+
+def test_one_string_is_one_system_or_all_stored_predictions():
+    with pytest.raises(UsageError, match=r"there is only prior to compare\. Pass two systems"):
+        karat.compare("demo", "demo/prior")
+    assert set(karat.compare("demo", "demo", **QUICK).systems) == {"perfect", "prior", "noisy"}
+    assert [each.run.name for each in karat.evaluate_runs("demo", "demo")] == ["perfect", "prior", "noisy"]
+    with pytest.raises(UsageError, match=r"several systems: .*demo/prior.*\. Pass one of them"):
+        karat.evaluate("demo", "demo")
+
+
+def test_strings_as_filters_are_single_names(gold, prior):
+    found = karat.find_cases(gold, prior, outcomes="wrong", types="PER")
+    assert len(found) == len(karat.find_cases(gold, prior, outcomes=["wrong"], types=["PER"])) > 0
+    with pytest.raises(UsageError, match="prior has scores on demo only"):  # and not: unknown dataset d
+        karat.compare(gold, "demo", developed_on={"prior": "demo"}, **QUICK)
+
+
+def test_unnamed_systems_are_numbered(gold, prior, noisy):
+    assert set(karat.compare(gold, [builtin(prior), mentions(noisy)], **QUICK).systems) == {"system 1", "system 2"}
+
+
+def test_swapped_sides_are_said(gold, prior):
+    with pytest.raises(UsageError, match="prior is a run, not a gold standard"):
+        karat.evaluate(prior, gold)
+    with pytest.raises(UsageError, match="demo is a corpus, not a run"):
+        karat.evaluate(gold, gold)
+    with pytest.raises(UsageError, match="is a run, not a gold standard"):
+        karat.compare([prior, prior], gold)
+
+
+def test_every_function_takes_names(gold, prior, tmp_path):
+    assert karat.threshold_curve("demo", "demo/prior").values("micro.f1").tolist() == (
+        karat.threshold_curve(gold, prior).values("micro.f1").tolist()
+    )
+    assert karat.calibration_data("demo", "demo/prior").aurc == karat.calibration_data(gold, prior).aurc
+    assert len(karat.similarity("demo", "demo").pairs) == 3 * 4
+    assert karat.agreement({"one": "demo", "two": gold}, resamples=0).alpha.value == 1
+    with pytest.raises(UsageError, match="found one gold standard"):
+        karat.agreement("demo")
+    assert karat.resolve_ids("demo", "starter")[0].digest == karat.resolve_ids(gold, karat.open_kb("starter"))[0].digest
+    karat.save("demo/prior", tmp_path / "run.jsonl")
+    assert karat.load_run(tmp_path / "run.jsonl").digest == prior.digest
+    karat.save(builtin(gold), tmp_path / "gold.jsonl")
+    assert karat.load(tmp_path / "gold.jsonl").digest == gold.digest
+    linked = karat.link("prior", "demo", options={"substitute": "popularity"})
+    assert linked.digest == karat.link("prior", gold, options={"substitute": "popularity"}).digest
+    with pytest.raises(karat.UnknownNameError, match="Did you mean 'substitute'"):
+        karat.link("prior", "demo", options={"substitut": "popularity"})
+
+
+def test_the_setting_match_chooses_the_relation_of_a_curve(gold, prior):
+    curve = karat.threshold_curve(gold, prior, settings={"match": "weak"})
+    assert (curve.view, karat.threshold_curve(gold, prior).view) == ("weak", "strong")
+
+
+def test_confidence_or_resamples_asks_for_intervals(gold, prior):
+    def bounds(**options) -> dict[str, tuple[float, float]]:
+        return karat.evaluate(gold, prior, measures="strong:micro.f1", **options).intervals
+
+    assert bounds() == bounds(resamples=0) == bounds(confidence=0.9, resamples=0) == {}
+    usual = bounds(confidence=0.95)
+    assert usual == bounds(resamples=1000) == bounds(interval="percentile") == bounds(ci_unit="documents")
+    (low, high), (inner_low, inner_high) = usual["strong:micro.f1"], bounds(confidence=0.8)["strong:micro.f1"]
+    assert low < inner_low < inner_high < high
+
+
+def test_results_are_not_predictions(gold, prior):
+    with pytest.raises(UsageError, match="found Result"):
+        karat.evaluate(gold, karat.evaluate(gold, prior))
+    assert isinstance(karat.evaluate("demo", "demo/prior"), Result)

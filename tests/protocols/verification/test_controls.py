@@ -1,0 +1,228 @@
+"""Controls cannot be guessed: cheaters who know the source code, all but the secret, gain nothing."""
+
+import secrets
+from math import comb
+from random import Random
+
+import msgspec
+import pytest
+
+from karat.protocols.verification.campaign_builder import build_campaign
+from karat.protocols.verification.judgements import Decision
+from karat.protocols.verification.measures import measure_campaign
+from tests.protocols.verification.test_campaign import corpus, run
+from tests.protocols.verification.test_store import judge_of, say
+
+pytestmark = pytest.mark.extras
+
+BATCH, JUDGES, DOCUMENTS, SECRET = 6, 120, 40, "5ec7e7" * 8
+
+
+def campaign(secret=SECRET, **options):
+    terms = {"name": "toy", "batch": BATCH, "judges": 10 * JUDGES, **options}
+    return build_campaign(corpus(DOCUMENTS, 1), [run("one", documents=DOCUMENTS, sentences=1)], secret=secret, **terms)
+
+
+def create(path, made, clock):
+    from karat.protocols.verification.store.store import CampaignStore
+
+    return CampaignStore.create(str(path / "toy.sqlite"), made, clock)
+
+
+def answer(store, judge, task, *, wrong=False, round_=""):
+    """The right answer to a task, or on a control a wrong one: all that a judge gets back."""
+    replies = []
+    for place, link in enumerate(task.links):
+        decision = link.correct[-1] if link.correct and not wrong else Decision.VERIFY
+        record = store.record_decision(judge, task, say(place, decision, id=f"{task.number}-{place}{round_}"))
+        replies.append((record.id, record.decision.value, record.is_late, store.get_progress(judge)))
+    return replies
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    """What each judge of a campaign sees, and at which position the control was. Random numbers are the same always."""
+    from karat.protocols.verification.store.store import CampaignStore
+
+    random, patch = Random("a run"), pytest.MonkeyPatch()
+    patch.setattr(secrets, "token_hex", lambda n: random.randbytes(n).hex())
+    store = CampaignStore.create(str(tmp_path_factory.mktemp("seen") / "toy.sqlite"), campaign())
+    found = []
+    for number in range(JUDGES):
+        judge, tasks, controls = judge_of(store, f"w{number}"), [], []
+        while (task := store.lease_task(judge)) is not None:
+            controls.append(task.is_control)
+            sent = (
+                store.get_task_name(task),
+                task.text,
+                [(link.start - task.start, link.entity) for link in task.links],
+            )
+            tasks.append((*sent, answer(store, judge, task, wrong=number % 2 == 0)))
+        found.append((judge, tasks, controls))
+    patch.undo()
+    yield found
+    store.database.close()
+
+
+def derived(secret, judge):
+    from karat.protocols.verification.store.store import _sign
+
+    return Random(_sign(secret, f"positions {judge}")).sample(range(BATCH), 1)[0]
+
+
+def first(flags):
+    return next((place for place, flag in enumerate(flags) if flag), 0)
+
+
+def rebuilt(judge, tasks):
+    """Who has the data, builds the campaign again, and looks for the controls of that one."""
+    known = {
+        (task.text, tuple(link.entity for link in task.links))
+        for task in campaign(secret="of the cheater").tasks
+        if task.is_control
+    }
+    return first((text, tuple(entity for _, entity in links)) in known for _, text, links, _ in tasks)
+
+
+def repeated(judge, tasks):
+    texts = [text for _, text, _, _ in tasks]
+    return first(text in texts[:place] for place, text in enumerate(texts))
+
+
+def unusual(values):
+    return max(range(len(values)), key=lambda place: -values.count(values[place]))
+
+
+CHEATERS = {
+    "seed and pseudonym": lambda judge, tasks: Random(f"0 {judge}").sample(range(BATCH), 1)[0],
+    "the code without the secret": lambda judge, tasks: derived("", judge),
+    "the secret of another campaign": lambda judge, tasks: derived("5ec7e8" * 8, judge),
+    "a record with the pseudonym": lambda judge, tasks: first(
+        judge in id for _, _, _, replies in tasks for id, *_ in replies
+    ),
+    "the smallest record": lambda judge, tasks: min(range(BATCH), key=lambda place: tasks[place][3][0][0]),
+    "the smallest name": lambda judge, tasks: min(range(BATCH), key=lambda place: tasks[place][0]),
+    "an unusual number of links": lambda judge, tasks: unusual([len(links) for _, _, links, _ in tasks]),
+    "a repeated passage": repeated,
+    "an early code": lambda judge, tasks: first(
+        any(progress.code for *_, progress in replies) for _, _, _, replies in tasks[:-1]
+    ),
+    "unusual progress": lambda judge, tasks: first(
+        [progress.done for *_, progress in replies] != [place] * (len(replies) - 1) + [place + 1]
+        for place, (_, _, _, replies) in enumerate(tasks)
+    ),
+    "late, or another reply": lambda judge, tasks: first(
+        late or decision != "verify" for _, _, _, replies in tasks for _, decision, late, _ in replies[:1]
+    ),
+    "the campaign built again": rebuilt,
+}
+
+
+def chance_of(hits, n, p):
+    """How likely as many hits, or more, are by chance."""
+    return sum(comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(hits, n + 1))
+
+
+def test_every_judge_gets_one_control_somewhere(seen):
+    assert {sum(controls) for _, _, controls in seen} == {1}
+    counts = [sum(controls[place] for _, _, controls in seen) for place in range(BATCH)]
+    assert sum((count - JUDGES / BATCH) ** 2 / (JUDGES / BATCH) for count in counts) < 20.5  # chi-square, 0.1 %
+
+
+@pytest.mark.parametrize("name", CHEATERS)
+def test_a_cheater_finds_no_more_controls_than_by_chance(seen, name):
+    if name == "late, or another reply":  # a careful judge decides by the text; who verifies all sees nothing
+        seen = seen[::2]
+    hits = sum(controls[min(CHEATERS[name](judge, tasks), BATCH - 1)] for judge, tasks, controls in seen)
+    assert chance_of(hits, len(seen), 1 / BATCH) > 0.001, f"{hits} of {len(seen)}"
+
+
+def test_who_knows_the_secret_finds_all(seen):
+    """So that the cheaters above could succeed, if there were anything to find."""
+    assert all(controls[derived(SECRET, judge)] for judge, _, controls in seen)
+
+
+def test_a_failed_judge_sees_what_a_passed_one_sees(seen):
+    def trace(tasks):
+        return [[(decision, late, progress._replace(code=progress.code and len(progress.code)))
+                 for _, decision, late, progress in replies] for _, _, _, replies in tasks]  # fmt: skip
+
+    failed, passed = seen[0][1], seen[1][1]
+    assert [[entry[1:] for entry in task] for task in trace(failed)] == [
+        [entry[1:] for entry in task] for task in trace(passed)
+    ]
+    assert trace(failed)[-1][-1][-1].code == 10
+
+
+def until_control(store, judge):
+    while not (task := store.lease_task(judge)).is_control:
+        answer(store, judge, task)
+    return task
+
+
+def test_the_first_complete_answer_to_a_control_counts_and_undo_does_not_lift_it(address, clock):
+    from karat.protocols.verification.store.store import CampaignStore
+
+    made = campaign()
+    store = CampaignStore.create(address, made, clock)
+    sly = judge_of(store, "sly")
+    task = until_control(store, sly)
+    for id, *_ in answer(store, sly, task, wrong=True):
+        store.undo_record(sly, id)
+    assert store.lease_task(sly) == task  # as any other task would be
+    answer(store, sly, task, round_="again")
+    while (task := store.lease_task(sly)) is not None:
+        answer(store, sly, task)
+    unsure = judge_of(store, "unsure")
+    task = until_control(store, unsure)
+    wrong = next(place for place, link in enumerate(task.links) if Decision.VERIFY not in link.correct)
+    store.record_decision(
+        unsure, task, say(wrong, Decision.VERIFY, id="slip")
+    )  # taken back before the answer is complete
+    answer(store, unsure, task)
+    answer(store, unsure, task, wrong=True, round_="later")
+    quality = {each.judge: each for each in measure_campaign(made, store.get_records(), resamples=0).judges}
+    assert [quality[judge].control_result for judge in (sly, unsure)] == ["failed", "passed"]
+    assert [quality[judge].controls - quality[judge].correct_controls for judge in (sly, unsure)] == [1, 0]
+    assert {judge.worker: judge.control_result for judge in store.list_judges()} == {
+        "sly": "failed",
+        "unsure": "passed",
+    }
+
+
+def test_who_skips_all_controls_has_failed_and_who_skips_one_gets_another(tmp_path, clock):
+    made = campaign()
+    few = [task for task in made.tasks if task.is_control][:2]
+    made = msgspec.structs.replace(made, tasks=(*(task for task in made.tasks if not task.is_control), *few))
+    store = create(tmp_path, made, clock)
+    judge, skipped = judge_of(store), []
+    while (task := store.lease_task(judge)) is not None:
+        if task.is_control:
+            skipped.append(task.number)
+            store.skip_task(judge, task, "unclear")
+        else:
+            answer(store, judge, task)
+    assert sorted(skipped) == [task.number for task in few]
+    assert store.get_progress(judge).code
+    assert [each.control_result for each in measure_campaign(made, store.get_records(), resamples=0).judges] == [
+        "failed"
+    ]
+    assert [each.control_result for each in store.list_judges()] == ["failed"]
+
+
+def test_a_control_is_lost_like_any_other_task_while_others_work(tmp_path, clock):
+    made = campaign(judges=1)
+    store = create(tmp_path, made, clock)
+    anna = judge_of(store)
+    control = until_control(store, anna)
+    clock.now += 1801
+    assert store.lease_task(anna) == control  # nobody works
+    ben = judge_of(store, "ben")
+    while (task := store.lease_task(ben)) is not None:
+        answer(store, ben, task)
+    for name in "cdefghijklmnopqrst":
+        other = judge_of(store, name)
+        while (task := store.lease_task(other)) is not None:
+            answer(store, other, task)
+    clock.now += 1801
+    assert store.lease_task(anna) != control
