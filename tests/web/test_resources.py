@@ -165,7 +165,7 @@ def test_results_alone_have_a_board_and_errors(gold):
     files = MemoryStore()
     add_results(files, [entry_from_result(karat.Result.from_json(result.to_json()))])
     archive = Archive(files)
-    assert list(list_resources(archive)) == ["leaderboard", "errors", "problems"]
+    assert list(list_resources(archive)) == ["errors", "leaderboard", "problems"]
     assert asked(archive, "errors")["counts"][0]["errors"]
     with pytest.raises(UsageError, match="the archive has results but no cases"):
         build_resource(archive, f"cases/{next(iter(archive.datasets))}")

@@ -10,8 +10,7 @@ from typing import TypeVar, overload
 
 import msgspec
 
-from karat.data.load import load_gold_or_run
-from karat.data.python_objects import ForeignObject
+from karat.data.load import ForeignObject, load_gold_or_run
 from karat.kb.catalogue import open_kb
 from karat.kb.protocol import KB, IdStatus
 from karat.model.corpus import Corpus

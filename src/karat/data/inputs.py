@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from karat.data.load import Inputs, detect_inputs, load, load_aligned_run, load_run
-from karat.data.python_objects import ForeignObject, is_single_object
+from karat.data.load import ForeignObject, Inputs, detect_inputs, load, load_aligned_run, load_run
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
 from karat.model.results.result import Result
@@ -125,7 +124,11 @@ def list_golds(gold: GoldInput | Iterable[GoldInput] | None) -> list[GoldInput]:
 
 def _is_single_input(data: ForeignObject) -> bool:
     """Return whether `data` is one gold standard or one system, and no list of several."""
-    return _is_named(data) or is_single_object(data)
+    if _is_named(data):
+        return True
+    from karat.data.python_objects import is_single_object  # imported late: files and runs do not need it
+
+    return is_single_object(data)
 
 
 def _detect_pair(gold: str | os.PathLike[str], predictions: str | os.PathLike[str]) -> Inputs:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -42,8 +42,8 @@ from karat.model.tables import checks
 from karat.storage.atomic_writing import open_for_writing, write_folder
 from karat.storage.files import Source
 
-if TYPE_CHECKING:
-    from karat.data.python_objects import ForeignObject
+ForeignObject: TypeAlias = Any
+"""An object without static type, such as dictionaries or an object of another library."""
 
 OnError: TypeAlias = Literal["fail", "skip"]
 DuplicateIds: TypeAlias = Literal["fail", "rename"]

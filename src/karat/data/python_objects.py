@@ -13,10 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from itertools import chain
 from math import isnan
 from numbers import Integral
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 
+from karat.data.load import ForeignObject
 from karat.formats.parsing.blank_texts import make_blank_documents
 from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
@@ -41,9 +42,6 @@ from karat.model.run import Run
 from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import validate_object
-
-ForeignObject: TypeAlias = Any
-"""An object without static type, such as dictionaries or an object of another library."""
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 

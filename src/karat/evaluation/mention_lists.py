@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from karat.data.python_objects import ForeignObject, build_blank_corpus, list_mentions, read_mentions, to_run
+from karat.data.load import ForeignObject
+from karat.data.python_objects import build_blank_corpus, list_mentions, read_mentions, to_run
 from karat.evaluation.evaluation import evaluate
 from karat.model.document import Response
 from karat.model.errors import UnknownNameError
