@@ -24,7 +24,7 @@ def command(store: str) -> None:
     echo(f"{campaign_store.database.label}: {change} ({LAYOUT})")
     if earlier_layout is not None and not campaign_store.options.gold_labels:
         echo(
-            "karat: the campaign has no copy of the gold labels, so `karat verify overlay` cannot compare additions with "
+            "karat: the campaign has no copy of the gold labels. `karat verify overlay` cannot compare additions with "
             "labels that were not shown.",
             err=True,
         )
