@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Compiled modules are kept, whatever the shell says: the tests start `karat` hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup extras web demo test test-all check lint words types contracts docs bench clean
+.PHONY: setup extras web demo test test-all check lint words types contracts docs audit bench clean
 
 setup: $(READY)
 
@@ -60,6 +60,12 @@ contracts: setup
 # Say which generated parts are stale (JSON Schemas, blocks in docs/, README); `python tools/generate.py` writes them.
 docs: setup
 	$(BIN)/python tools/generate.py --check
+
+# Compare the pinned versions with published advisories. It needs the network, so no other target calls it.
+audit:
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" && \
+	{ "$$folder/bin/pip" install --quiet pip-audit || { echo 'make audit: no pip-audit; check the network.' >&2; exit 2; }; } && \
+	"$$folder/bin/pip-audit" --strict --disable-pip --no-deps --requirement constraints.txt
 
 bench: setup
 	$(BIN)/python bench/run.py --growth --parquet-million

@@ -1,4 +1,4 @@
-"""Generator of the JSON Schemas, the marked blocks in docs/ and the output of the README's examples.
+"""Generator of the JSON Schemas, the bill of materials, the marked blocks in docs/ and the output in the README.
 
 `python tools/generate.py` writes the files; `--check` lists stale files and exits 1 if there are any.
 """
@@ -46,6 +46,8 @@ from karat.model.spec.settings.task import TASK_ALIASES, TASKS
 from karat.model.spec.step import Step
 from karat.model.spec.suite import Suite
 from karat.render.schemas import FILES, build_all_schemas, build_schema, get_layout_name, get_schema_name
+from lock import read_lock, read_project
+from materials import build_bill
 from shapes import build_typescript
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -443,6 +445,9 @@ def build_files() -> dict[Path, str]:
             build_schema("Karat predictions, one line", WrittenResponse, Header)
         ),
         ROOT / "web" / "src" / "shape.ts": build_typescript(),
+        ROOT / "src" / "karat" / "karat.cdx.json": to_json(
+            build_bill(karat.__version__, str(read_project()["license"]), read_lock("base"), read_lock("all"))
+        ),
         **{folder / f"{name}.schema.json": to_json(schema) for name, schema in build_all_schemas().items()},
     }
     for page in [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:

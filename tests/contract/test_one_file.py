@@ -43,7 +43,7 @@ COMMAND_LINE = '    "new-command": "Print a word, for a test.",\n'
 
 def add_to_copy(folder: Path) -> Path:
     """Copy the tree to `folder`, add all additions and the line of the command, and return `folder`."""
-    for name in ("src", "tests", "tools", "docs", "web"):
+    for name in ("src", "tests", "tools", "docs", "requirements", "web"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("node_modules", "demo.html"))
     for path in (*ROOT.glob("*.md"), ROOT / "pyproject.toml"):
         shutil.copy2(path, folder)
