@@ -8,6 +8,8 @@ import pytest
 
 import karat
 from karat import Corpus, Document, Label, Prediction, Response, Run
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 
 TEXT = "Berlin and Paris and Atlantis"
 SPANS = ((0, 6), (11, 16), (21, 29))
@@ -125,3 +127,12 @@ def test_a_gate_closes_if_only_the_new_version_has_no_score(karat_cli, tmp_path)
     assert shown.out.startswith("system: warning: no predicted id (QID) can match a gold id (Wikipedia de)")
     karat.save(corpus(PAGES), gold)
     assert "maps them onto each other" in " ".join(karat_cli("show", gold, new).out.split())
+
+
+@pytest.mark.parametrize("profile", ["karat", "bat", "gerbil", "elevant"])
+def test_other_profiles_of_a_report_are_scored_as_by_themselves(profile):
+    """A bridge of the first profile must not resolve ids under a profile that compares them as written."""
+    first = Evaluation.from_data(Request.from_options(), corpus(PAGES), run(QIDS))
+    other = first.with_request(first.request.with_profile(profile)).result
+    alone = karat.evaluate(corpus(PAGES), run(QIDS), profile=profile)
+    assert (other.scores, str(other.signature)) == (alone.scores, str(alone.signature))
