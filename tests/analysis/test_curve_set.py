@@ -21,10 +21,11 @@ def run(name, *scores):
 
 def test_each_axis_has_its_defaults():
     threshold, alpha = CurveOptions.from_options(), CurveOptions.from_options("alpha", steps=4)
-    assert (threshold.profile, threshold.match, threshold.settings) == ("karat", "strong", {"threshold": "oracle"})
-    assert (alpha.profile, alpha.membership, alpha.steps) == ("finegrained", "strict", 4)
+    assert threshold.request.profile == "karat"
+    assert threshold.request.overrides == {"threshold": "oracle", "match": "strong"}
+    assert (alpha.request.profile, alpha.membership, alpha.steps) == ("finegrained", "strict", 4)
     gerbil = CurveOptions.from_options(profile="gerbil", settings={"match": "weak"})
-    assert (gerbil.match, gerbil.settings) == ("weak", {"threshold": "oracle-gerbil"})
+    assert gerbil.request.overrides == {"threshold": "oracle-gerbil", "match": "weak"}
 
 
 @pytest.mark.parametrize(

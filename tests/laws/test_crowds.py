@@ -19,6 +19,7 @@ from karat.matching.align.assignment import Edges, Preferences, assign
 from karat.matching.align.overlap import find_linked_overlaps, find_overlaps, find_same_spans, same_entity, same_span
 from karat.model.items import Items
 from karat.model.limits import LIMITS, get_limit
+from karat.model.spec.settings.conventions import Assignment
 from tests import strategies
 from tests.conftest import with_settings
 
@@ -132,7 +133,7 @@ def test_no_assignment_is_better(few, prefer):
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_MAX_SMALL", few)
-        taken = assign(edges, prefer, "optimal")
+        taken = assign(edges, prefer, Assignment.OPTIMAL)
     best = max(worth(edges, prefer, places)[:5] for places in found)
     assert worth(edges, prefer, taken)[:5] == best
 
@@ -144,7 +145,7 @@ def test_small_and_large_components_are_solved_alike(prefer):
     for few in (0, 10**6):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "_MAX_SMALL", few)
-            taken = edges.take(assign(edges, prefer, "optimal"))
+            taken = edges.take(assign(edges, prefer, Assignment.OPTIMAL))
         found.append((sorted(taken.mention.tolist()), sorted(taken.prediction.tolist())))
     assert found[0] == found[1]
 
@@ -154,9 +155,9 @@ def test_costs_too_long_for_a_machine_word_are_added_as_they_are(prefer):
     edges = edges_of(prefer)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_MAX_SMALL", 0)
-        short = assign(edges, prefer, "optimal")
+        short = assign(edges, prefer, Assignment.OPTIMAL)
         patch.setattr(dense_component, "_MAX_COST_BITS", 0)
-        assert worth(edges, prefer, assign(edges, prefer, "optimal")) == worth(edges, prefer, short)
+        assert worth(edges, prefer, assign(edges, prefer, Assignment.OPTIMAL)) == worth(edges, prefer, short)
 
 
 @given(strategies.pairs())
@@ -195,7 +196,7 @@ def looks(monkeypatch, gold, predictions):
 
     monkeypatch.setattr(dense_component._Market, "_get_row", counted)
     prefer = preferences(gold, predictions, [np.nan] * len(predictions), [True] * len(gold))
-    taken = assign(edges_of(prefer), prefer, "optimal")
+    taken = assign(edges_of(prefer), prefer, Assignment.OPTIMAL)
     monkeypatch.setattr(dense_component._Market, "_get_row", row)
     assert len(taken) == min(len(gold), len(predictions))
     return count[0]
@@ -298,6 +299,6 @@ def test_all_combinations_of_ties_keep_their_order():
         prefer = preferences([(0, 9)] * gold, [(1, 8)] * predictions, [np.nan] * predictions, [True] * gold)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "_MAX_SMALL", 0)
-            taken = edges_of(prefer).take(assign(edges_of(prefer), prefer, "optimal"))
+            taken = edges_of(prefer).take(assign(edges_of(prefer), prefer, Assignment.OPTIMAL))
         assert sorted(taken.prediction.tolist()) == list(range(min(gold, predictions)))
         assert sorted(taken.mention.tolist()) == list(range(min(gold, predictions)))

@@ -166,7 +166,7 @@ def test_a_bad_upload_is_refused_and_leaves_nothing(client, root, given, status,
 
 
 def test_uploads_are_bounded_in_bytes_and_number(root):
-    from karat.web.server.guard import RateLimit
+    from karat.web.server.request_checks import RateLimit
     from karat.web.server.uploads import UploadLimits
 
     small = client_of(root, upload_limits=UploadLimits(size=100))
@@ -193,7 +193,7 @@ def test_uploads_are_bounded_in_memory(root):
 
 
 def test_every_resource_and_every_error_is_described(client):
-    from karat.web.server.guard import PROBLEMS
+    from karat.web.server.request_checks import PROBLEMS
 
     found = client.get("/api/openapi.json").json()
     pieces = {f"{at}/api/resources{name}" for at in ("", "/at/{submission}") for name in ("", "/{name}")}
@@ -276,7 +276,7 @@ def test_no_parameter_of_a_search_is_more_than_a_word(client, name, value):
     ("name", "value"), [*product(["system", "profile"], HOSTILE), *product(["gold", "predictions"], HOSTILE[:2])]
 )
 def test_no_parameter_of_an_upload_reaches_a_file_or_the_registry(root, name, value):
-    from karat.web.server.guard import RateLimit
+    from karat.web.server.request_checks import RateLimit
 
     client = client_of(root, upload_rate=RateLimit(1000, 60.0))
     before = client.get("/api/resources").json()

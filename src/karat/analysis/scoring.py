@@ -84,7 +84,7 @@ def score_runs(
     Raise `UsageError` for options that exclude each other.
     """
     n_runs = len(inputs.predictions)
-    if tuning is not None and "threshold" in request.arguments["settings"]:
+    if tuning is not None and "threshold" in request.overrides:
         raise UsageError("--tune-on selects the threshold, but a threshold is set too. Pass only one of them.")
     if tuning is not None and tuning.predictions and len(tuning.predictions) != n_runs:
         raise UsageError(f"--tune-predictions needs one file for each of the {n_runs} PREDICTIONS.")
@@ -97,7 +97,7 @@ def score_runs(
         )
     if layout is not None:
         layout.check(n_runs, in_memory=engine is None)
-        facets = (*request.arguments["by"], *layout.layout.facets)
+        facets = (*request.requested_facets, *layout.layout.facets)
         request = request.replace(extra_measures=layout.layout.measures, by=facets)
     corpus, runs = _load_inputs(inputs, engine, text=text or request.needs_text)
     notes: list[str] = []
@@ -128,7 +128,7 @@ def _load_inputs(inputs: Inputs, engine: str | None, *, text: bool) -> tuple[Cor
 
 def _apply_steps(corpus: Corpus, steps: Sequence[str], request: Request, notes: list[str]) -> Corpus:
     """Return a gold standard after the named steps, and add their changes to `notes`."""
-    remaining, changes = apply_steps(corpus, steps, request.arguments["kb"])
+    remaining, changes = apply_steps(corpus, steps, request.base_kb)
     notes += [f"{corpus.name}, {name}: {change}" for name, change in changes.items()]
     return remaining
 

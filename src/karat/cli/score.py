@@ -163,9 +163,8 @@ def command(
     karat score mine.kore50.linked_articles.jsonl --layout elevant --json out.json
     """
     from dataclasses import replace
-    from itertools import repeat
 
-    from karat.analysis.comparison.entries import entry_from_run
+    from karat.analysis.comparison.entries import entry_from_evaluation
     from karat.analysis.scoring import score_runs, select_groups
     from karat.data.load import detect_inputs
     from karat.data.save import LayoutFiles, save_results, save_verdicts, select_view
@@ -199,7 +198,7 @@ def command(
     if layout is None and json_file is not None:
         save_results([*results, *corrected], json_file)
     if html.file is not None:
-        entries = map(entry_from_run, repeat(scored.corpus), (item.run for item in scored.runs))
+        entries = [entry_from_evaluation(item.evaluation) for item in scored.runs]
         write_html(entries, request, html.file, texts=html.texts)
     if "-" in (json_file, verdicts_file, html.file):
         return

@@ -56,8 +56,8 @@ def command(
 
     try:
         from karat.web.server.app import ServerConfig, create_app
-        from karat.web.server.guard import LOOPBACK
         from karat.web.server.listener import listen
+        from karat.web.server.request_checks import LOOPBACK
     except ImportError:
         raise UsageError("karat serve needs FastAPI and uvicorn: pip install 'karat[serve]'") from None
     if not is_archive(archive) and not uploads:

@@ -37,7 +37,7 @@ from karat.evaluation.cases.input_checks import InputChecks, check_inputs
 from karat.evaluation.cases.rankings import build_ranking, get_scored_documents, get_scored_predictions
 from karat.evaluation.measures import get_measure
 from karat.evaluation.plan import Plan, Plans, threshold_key
-from karat.evaluation.task_inputs import TaskInputs
+from karat.evaluation.task_inputs import JudgedTable, TaskInputs
 from karat.evaluation.thresholds import Steps, TunedThreshold, sweep_documents
 from karat.matching.facts.cases import CaseRule, StageCases, build_case_table, build_stage_cases
 from karat.matching.facts.facts import NOMINAL, PRONOMINAL
@@ -200,12 +200,20 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The sums of the four `Weights` of each document, and lists of verdicts, both by name of the verdict table.
 
         The lists have the verdicts of consecutive documents, and only for the tables that stay in memory. Tables that
-        cannot be divided into documents are absent. The first access judges all documents and reports progress.
+        cannot be divided into documents are absent. The first access judges all documents and reports progress; tables
+        that another evaluation of the run judged are taken over.
         """
-        plans = self._divisible_plans
-        size = len(self.inputs.corpus)
+        inputs, stored_names, size = self.inputs, self._stored_names, len(self.inputs.corpus)
+        keys = {name: inputs.table_key(plan) for name, plan in self._divisible_plans.items()}
+        shared = {
+            name: table
+            for name, key in keys.items()
+            if (table := inputs.judged.tables.get(key)) is not None
+            and (table.verdicts is not None or name not in stored_names)
+        }
+        plans = {name: plan for name, plan in self._divisible_plans.items() if name not in shared}
         weights = {name: np.empty((size, 4)) for name in plans}
-        stored: dict[str, list[Verdicts]] = {name: [] for name in plans if name in self._stored_names}
+        stored: dict[str, list[Verdicts]] = {name: [] for name in plans if name in stored_names}
 
         def count(first: int, last: int, cases: dict[str, Verdicts], counts: dict[str, MatchCounts | Verdicts]) -> None:
             for name, part in (*cases.items(), *counts.items()):
@@ -213,12 +221,18 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
 
         counted_plans = {name: plan for name, plan in plans.items() if name not in stored}
         judged_plans = {name: plan for name, plan in plans.items() if name in stored}
-        for (first, last), cases in self._judge_in_blocks(judged_plans, counted_plans, count):
+        for (first, last), cases in self._judge_in_blocks(judged_plans, counted_plans, count) if plans else ():
             for name, verdicts in cases.items():
                 stored[name].append(verdicts)
             if self.progress is not None:
                 self.progress(last - first)
-        return weights, stored
+        if not plans and self.progress is not None:
+            self.progress(size)
+        inputs.judged.tables.update({keys[name]: JudgedTable(weights[name], stored.get(name)) for name in plans})
+        return (
+            {**weights, **{name: table.weights for name, table in shared.items()}},
+            {**stored, **{name: list(table.verdicts) for name, table in shared.items() if table.verdicts is not None}},
+        )
 
     @property
     def _divisible_plans(self) -> dict[str, Plan]:
@@ -386,7 +400,8 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
     def to_sums(self, row: Longs | None = None) -> BlockSums:
         """Judge the block and return all sums that the request needs.
 
-        `row` has the row of each document in the whole corpus; by default the block is the whole corpus.
+        `row` has the row of each document in the whole corpus; by default the block is the whole corpus. Only the whole
+        corpus is checked for likely mistakes in offsets.
         """
         inputs, plans = self.inputs, self.plans
         rows = np.arange(len(inputs.corpus)) if row is None else row
@@ -411,7 +426,9 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             unknown_responses=tuple(zip(unknown_rows.tolist(), ids, strict=True)),
             data_counts=(count_data(inputs.corpus), count_data(inputs.run)),
             skipped=self.count_skipped(),
-            input_checks=check_inputs(pairing, has_spans=request.conventions.task.source in MENTION_SOURCES),
+            input_checks=check_inputs(
+                pairing, has_spans=row is None and request.conventions.task.source in MENTION_SOURCES
+            ),
             id_statistics=self._collect_id_statistics(pairing),
             undecided_counts=count_undecided(inputs),
             has_gold={source: inputs.pairing(source).has_gold for source in {p.source for p in plans.views.values()}},
@@ -583,7 +600,10 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             if pairing.run.predictions.field("score") is not None:
                 scored_keys.add(key)
             if len(self.inputs.corpus):
-                steps[key] = sweep_documents(plan, pairing, self.block_size, grid)
+                table_key = self.inputs.table_key(plan), grid
+                if table_key not in self.inputs.judged.sweeps:
+                    self.inputs.judged.sweeps[table_key] = sweep_documents(plan, pairing, self.block_size, grid)
+                steps[key] = self.inputs.judged.sweeps[table_key]
             has_gold[key] = pairing.has_gold
         return SweepSums(
             np.arange(len(self.inputs.corpus)) if row is None else row, has_gold, steps, frozenset(scored_keys)

@@ -53,7 +53,7 @@ from karat.evaluation.score_intervals import (
     to_bounds,
     view_intervals,
 )
-from karat.evaluation.task_inputs import INVENTED_NOTES, TaskInputs
+from karat.evaluation.task_inputs import INVENTED_NOTES, JudgedTables, TaskInputs
 from karat.evaluation.thresholds import Curve, TunedThreshold, build_curve, select_best_threshold
 from karat.evaluation.view import View, ViewOptions
 from karat.formats.parsing.surfaces.search import NOT_FOUND, TOO_FREQUENT
@@ -91,6 +91,10 @@ class BlockSource(Protocol):
     @property
     def planning_block(self) -> Block:
         """A block, possibly without documents, that knows the properties of the whole corpus; used to make plans."""
+
+    @property
+    def data(self) -> tuple[Corpus, Run]:
+        """Corpus and run as they were loaded; raises `KaratError` if an engine divided them."""
 
     @property
     def names_and_metadata(self) -> tuple[tuple[str, Mapping[str, str]], tuple[str, Mapping[str, str]]]:
@@ -134,6 +138,8 @@ class InMemorySource(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     inputs: TaskInputs
     """Corpus and run as the tasks of the request use them."""
+    data: tuple[Corpus, Run]
+    """Corpus and run as they were loaded."""
     block_size: int = BLOCK
     """Number of documents that are judged together."""
     progress: Progress | None = None
@@ -210,25 +216,44 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         run: Run,
         *,
         share_gold_with: Evaluation | None = None,
+        judged: JudgedTables | None = None,
         block_size: int = BLOCK,
         progress: Progress | None = None,
     ) -> Evaluation:
         """Prepare an evaluation in memory; nothing is judged yet.
 
         `share_gold_with` is an evaluation of another run on the same corpus, whose facts about gold labels are reused.
-        `block_size` is the number of documents judged together; `progress` is called with the number judged.
+        `judged` has the tables that other evaluations of this run judged; new tables are added to it. `block_size` is
+        the number of documents judged together; `progress` is called with the number judged.
         """
         request = bridge_ids(request.with_run_vocabulary(run.metadata, run.file), corpus, [run])
         can_share = share_gold_with is not None and unwrap_kb(share_gold_with.request.kb) is unwrap_kb(request.kb)
         gold_facts = share_gold_with.inputs.gold_facts if share_gold_with is not None and can_share else None
-        return cls(
-            request, InMemorySource(TaskInputs.from_data(request, corpus, run, gold_facts), block_size, progress)
-        )
+        inputs = TaskInputs.from_data(request, corpus, run, gold_facts, judged)
+        return cls(request, InMemorySource(inputs, (corpus, run), block_size, progress))
+
+    def with_request(self, request: Request) -> Evaluation:
+        """Return the evaluation of the same corpus and run for another request; what both judge alike is judged once.
+
+        Raise `KaratError` if an engine divided the documents.
+        """
+        corpus, run = self.source.data
+        return Evaluation.from_data(request, corpus, run, judged=self.inputs.judged)
 
     @property
     def inputs(self) -> TaskInputs:
         """Corpus and run as the tasks use them; without documents if an engine divides them."""
         return self.source.planning_block.inputs
+
+    @property
+    def corpus_name(self) -> str:
+        """Name of the corpus."""
+        return self.source.names_and_metadata[0][0]
+
+    @property
+    def run_name(self) -> str:
+        """Name of the run."""
+        return self.source.names_and_metadata[1][0]
 
     @property
     def facts(self) -> Facts:
@@ -828,5 +853,5 @@ def create_evaluation(
         return Evaluation.from_data(request, corpus, run, block_size=block_size, progress=progress)
     from karat.evaluation.distributed.source import DistributedSource
 
-    request = request.with_run_vocabulary(run.metadata, getattr(run, "file", None))
+    request = bridge_ids(request.with_run_vocabulary(run.metadata, getattr(run, "file", None)), corpus, [run])
     return Evaluation(request, DistributedSource.from_data(request, corpus, run, engine or "local", progress))

@@ -134,7 +134,7 @@ class Plan(msgspec.Struct, frozen=True):
             return judge_keys(gold, predictions, self.key, only_neighbours=self.only_neighbours)
         try:
             return judge_block(
-                gold, predictions, self.relation, str(self.assignment), pair_cache, self.segmentation_relation
+                gold, predictions, self.relation, self.assignment, pair_cache, self.segmentation_relation
             )
         except Exception as error:
             if isinstance(error, KaratError) or not self.view.relation.endswith(".py"):

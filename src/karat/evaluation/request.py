@@ -6,10 +6,10 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import msgspec
 
@@ -17,12 +17,13 @@ from karat.evaluation.drop_rules import needs_text, parse_drop_rules
 from karat.evaluation.measures import (
     component_views,
     expand_measure,
+    find_data_needs,
     get_measure,
     resolve_measure,
     select_table_measures,
 )
 from karat.evaluation.score_intervals import IntervalOptions
-from karat.kb.ids.normalising_kb import NormalisingKB, wrap_kb
+from karat.kb.ids.normalising_kb import NormalisingKB, unwrap_kb, wrap_kb
 from karat.kb.protocol import KB
 from karat.matching.weighting.membership import WHOLE, Membership, parse_membership
 from karat.model.errors import UnknownNameError, UsageError
@@ -39,7 +40,27 @@ from karat.version import __version__
 if TYPE_CHECKING:
     from karat.kb.entity_vocabulary import Vocabulary
 
+_SCORING_CONVENTIONS = frozenset(
+    ("texts", "empty", "macro", "threshold", "categories", "unknown_names", "near_mentions", "false_coreference")
+)
+"""Conventions that turn verdicts into scores, or set the threshold; they change no verdict at a given threshold."""
+
 _KARAT_PROFILE = "karat"  # the profile that takes facts from the snapshot that comes with Karat
+
+
+class RequestOptions(TypedDict, total=False):
+    """Options of `Request.from_options` besides the settings."""
+
+    profile: str
+    measures: Sequence[str] | str
+    extra_measures: Sequence[str] | str
+    by: Sequence[str] | str
+    kb: KB | str | os.PathLike[str] | None
+    is_bridge: bool
+    interval_options: IntervalOptions | None
+    allow_unknown: bool
+    needs_stages: bool
+    vocabulary: Vocabulary | None
 
 
 @dataclass(frozen=True)
@@ -76,8 +97,14 @@ class Request:
     """Names of the headline measures by their titles."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Full measure names by the names the caller used."""
-    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """Arguments of `from_options`, from which `replace` and pickling rebuild the request."""
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    """Settings that the caller set, as signatures write them; they include `drop` and `seed`."""
+    requested_measures: tuple[str, ...] = ()
+    """Names of the measures that the caller asked for in place of the profile's measures."""
+    extra_measures: tuple[str, ...] = ()
+    """Names of the measures that are computed but not shown."""
+    requested_facets: tuple[str, ...] = ()
+    """Names of the facets that the caller asked for; `facets` also has the facets that measures name."""
 
     @classmethod
     def from_options(
@@ -114,19 +141,6 @@ class Request:
             (item,) if isinstance(item, str) else tuple(item) for item in (measures, extra_measures, by)
         )
         setting_texts = format_settings(settings or {})
-        arguments = {
-            "profile": profile,
-            "settings": setting_texts,
-            "measures": measures,
-            "extra_measures": extra_measures,
-            "by": by,
-            "kb": kb,
-            "is_bridge": is_bridge,
-            "interval_options": interval_options,
-            "allow_unknown": allow_unknown,
-            "needs_stages": needs_stages,
-            "vocabulary": vocabulary,
-        }
         profile_spec = get_profile(profile)
         overrides = _check_overrides(setting_texts)
         if kb is not None and not Ids(profile_spec.settings["ids"]).uses_kb:
@@ -189,18 +203,61 @@ class Request:
                 for measure_text in measures
                 for name in expand_measure(measure_text)
             },
-            arguments=arguments,
+            overrides=setting_texts,
+            requested_measures=measures,
+            extra_measures=extra_measures,
+            requested_facets=by,
         )
 
-    def replace(self, *, settings: Mapping[str, str] | None = None, **options: Any) -> Request:  # noqa: ANN401  # options of `from_options`
+    def replace(self, *, settings: Mapping[str, str] | None = None, **options: Unpack[RequestOptions]) -> Request:
         """Return a copy with other settings or with other options of `from_options`.
 
         `settings` are merged into the current ones. New `measures` remove the `match` setting.
         """
-        merged_settings = {**self.arguments["settings"], **(settings or {})}
+        merged_settings = {**self.overrides, **(settings or {})}
         if options.get("measures") and "match" not in (settings or {}):
             merged_settings.pop("match", None)
-        return Request.from_options(**{**self.arguments, "settings": merged_settings, **options})
+        merged_options = self.options
+        merged_options.update(options)
+        return Request.from_options(settings=merged_settings, **merged_options)
+
+    @property
+    def options(self) -> RequestOptions:
+        """The options of `from_options` that give this request, besides its settings, which are `overrides`."""
+        return {
+            "profile": self.profile,
+            "measures": self.requested_measures,
+            "extra_measures": self.extra_measures,
+            "by": self.requested_facets,
+            "kb": self.base_kb,
+            "is_bridge": self.is_bridge,
+            "interval_options": self.interval_options,
+            "allow_unknown": self.allow_unknown,
+            "needs_stages": self.needs_stages,
+            "vocabulary": self.vocabulary,
+        }
+
+    def reduce_to(self, *, measures: Sequence[str] = (), settings: Mapping[str, str] | None = None) -> Request:
+        """Return a request for `measures` only, or else for those of `settings`: no facets and no intervals.
+
+        `settings` are merged into the current ones, as in `replace`.
+        """
+        return self.replace(
+            settings=settings,
+            measures=measures,
+            extra_measures=(),
+            by=(),
+            interval_options=IntervalOptions(seed=self.interval_options.seed),
+            needs_stages=False,
+            vocabulary=None,
+        )
+
+    def with_profile(self, profile: str, settings: Mapping[str, str] | None = None) -> Request:
+        """Return a request for another profile on the same data: only knowledge base and `allow_unknown` stay.
+
+        `settings` override those of the profile.
+        """
+        return Request.from_options(profile=profile, settings=settings, kb=self.kb, allow_unknown=self.allow_unknown)
 
     def with_run_vocabulary(self, metadata: Mapping[str, str], file: str | None) -> Request:
         """Return the request with the vocabulary that a run's `metadata` names, if scores are grouped by vocabulary.
@@ -213,7 +270,7 @@ class Request:
         from karat.kb.entity_vocabulary import open_vocabulary
 
         vocabulary = open_vocabulary(metadata[VOCABULARY], file)
-        return replace(self, vocabulary=vocabulary, arguments={**self.arguments, "vocabulary": vocabulary})
+        return replace(self, vocabulary=vocabulary)
 
     def signature(self, data: str) -> Signature:
         """Return the signature: version, profile, `data` (name and digest) and all settings that affect the scores."""
@@ -231,8 +288,8 @@ class Request:
         return Signature((*header, *((name, setting_texts[name]) for name in SIGNED_SETTINGS)))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the arguments only, because membership functions cannot be pickled."""
-        return _rebuild, (self.arguments,)
+        """Pickle settings and options only, because membership functions cannot be pickled."""
+        return _rebuild, (self.overrides, self.options)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -253,16 +310,14 @@ class Request:
     @property
     def has_explicit_task(self) -> bool:
         """Whether the caller set the task, instead of leaving it to the profile."""
-        return "task" in self.arguments["settings"]
+        return "task" in self.overrides
 
     @property
     def synonym_notes(self) -> tuple[str, ...]:
         """Notes about requested relations that mean another relation in their task."""
         task = self.conventions.task_name
-        views = [parse_measure(name).view for text in self.arguments["measures"] for name in expand_measure(text)]
-        views += [
-            ViewName(name.strip()) for name in self.arguments["settings"].get("match", "").split(",") if name.strip()
-        ]
+        views = [parse_measure(name).view for text in self.requested_measures for name in expand_measure(text)]
+        views += [ViewName(name.strip()) for name in self.overrides.get("match", "").split(",") if name.strip()]
         pairs = [(view, resolve_measure(str(MeasureName(view, "f1", "micro")), task).view) for view in views]
         notes = (
             f"{view.relation} means {meant.relation} in task {meant.task or task}"
@@ -272,9 +327,30 @@ class Request:
         return tuple(dict.fromkeys(notes))
 
     @property
+    def judging_options(self) -> tuple[Hashable, ...]:
+        """Everything besides data, knowledge base, view and threshold that verdicts depend on.
+
+        Requests with equal options, the same knowledge base and the same data judge a view alike.
+        """
+        conventions = self.conventions
+        names = (name for name in conventions.__struct_fields__ if name not in _SCORING_CONVENTIONS)
+        return (
+            *(getattr(conventions, name) for name in names),
+            self.drop_rules,
+            self.allow_unknown,
+            self.adds_predicted_documents,
+            find_data_needs(self.all_measures, conventions.task_name),
+        )
+
+    @property
     def adds_predicted_documents(self) -> bool:
         """Whether documents that occur only in the predictions count as empty gold documents."""
         return self.conventions.macro is Macro.GOLD_DOCUMENTS and not self.allow_unknown
+
+    @property
+    def base_kb(self) -> KB | None:
+        """Knowledge base with ids as it writes them, behind the view of `kb` in normal form."""
+        return unwrap_kb(self.kb)
 
     @property
     def fact_kb(self) -> KB | None:
@@ -307,9 +383,9 @@ def _headline_measures(headline: Mapping[str, str]) -> list[MeasureName]:
     ]
 
 
-def _rebuild(arguments: Mapping[str, Any]) -> Request:
-    """Recreate a pickled request from its arguments."""
-    return Request.from_options(**arguments)
+def _rebuild(settings: Mapping[str, str], options: RequestOptions) -> Request:
+    """Recreate a pickled request from its settings and options."""
+    return Request.from_options(settings=settings, **options)
 
 
 def format_settings(settings: Mapping[str, object]) -> dict[str, str]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from karat.evaluation.drop_rules import drop_predictions
 from karat.evaluation.measures import find_data_needs
-from karat.evaluation.plan import Planner
+from karat.evaluation.plan import Plan, Planner
 from karat.evaluation.request import Request
+from karat.evaluation.thresholds import Steps
 from karat.kb.ids.normal_forms import IdContext
+from karat.kb.protocol import KB
 from karat.matching.facts.facts import (
     NAMED_BY_DEFAULT,
     SCORE_DEFINITIONS,
@@ -32,17 +34,58 @@ from karat.matching.read.task_data import check_task_data, select_task_data
 from karat.matching.read.text_alignment import align_with_corpus
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
+from karat.model.results.verdict import Verdicts
 from karat.model.run import Run
 from karat.model.spec.facet import Facet
 from karat.model.spec.settings.conventions import Categories, Ids, Invented, NilIds, UnknownNames
 from karat.model.spec.settings.task import TaskSource
 from karat.model.spec.settings.threshold import Threshold
+from karat.model.tables.columns import Floats
 
 INVENTED_NOTES: Final[Mapping[Invented, str]] = {
     Invented.SKIP: "invented mentions, not in the text (not scored)",
     Invented.WRONG: "invented mentions, not in the text (counted as wrong)",
 }
 """Description of the number of invented mentions, by setting."""
+
+
+class JudgedTable(NamedTuple):
+    """A table of verdicts of a whole corpus."""
+
+    weights: Floats
+    """The sums of the four `Weights`, one row per document."""
+    verdicts: Sequence[Verdicts] | None
+    """The verdicts of consecutive documents; None if they were too large to keep."""
+
+
+class JudgedTables(msgspec.Struct, eq=False):
+    """Everything that was judged so far of one run on one corpus, for all its evaluations to share.
+
+    Two evaluations share a table if their requests agree in everything that verdicts depend on, and in the threshold.
+    """
+
+    tables: dict[Hashable, JudgedTable] = msgspec.field(default_factory=dict)
+    """Judged tables by `TaskInputs.table_key`."""
+    sweeps: dict[Hashable, Steps] = msgspec.field(default_factory=dict)
+    """Changes of the statistics as the threshold falls, by `TaskInputs.table_key` and grid of thresholds."""
+    _kbs: list[KB | None] = msgspec.field(default_factory=list)
+
+    def copy(self) -> JudgedTables:
+        """Return a copy with the same tables, so that what is judged from now on is not added to these."""
+        return JudgedTables(dict(self.tables), dict(self.sweeps), list(self._kbs))
+
+    def clear(self) -> None:
+        """Forget all tables, to free memory."""
+        self.tables.clear()
+        self.sweeps.clear()
+
+    def number_kb(self, kb: KB | None) -> int:
+        """Return a number that stands for a knowledge base; equal for the same object only."""
+        for number, other in enumerate(self._kbs):
+            if other is kb:
+                return number
+        self._kbs.append(kb)
+        return len(self._kbs) - 1
 
 
 class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -58,6 +101,8 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Properties of the whole corpus, if `corpus` is only a block."""
     shared_gold_facts: GoldFacts | None = None
     """Facts about the gold labels that were computed for another run."""
+    judged: JudgedTables = msgspec.field(default_factory=JudgedTables)
+    """What was judged of the run so far."""
     _facets: dict[str, Facet] = msgspec.field(default_factory=dict)
     _pairings: dict[TaskSource, Pairing] = msgspec.field(default_factory=dict)
     _facts: dict[TaskSource, Facts] = msgspec.field(default_factory=dict)
@@ -66,17 +111,25 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
         return f"<TaskInputs {self.corpus.name}, {self.original_run.name}>"
 
     @classmethod
-    def from_data(cls, request: Request, corpus: Corpus, run: Run, gold_facts: GoldFacts | None = None) -> TaskInputs:
+    def from_data(
+        cls,
+        request: Request,
+        corpus: Corpus,
+        run: Run,
+        gold_facts: GoldFacts | None = None,
+        judged: JudgedTables | None = None,
+    ) -> TaskInputs:
         """Align a whole run with its corpus; raise if they lack the data that the tasks require.
 
-        `gold_facts` are facts about the gold labels, if they were computed for another run.
+        `gold_facts` are facts about the gold labels, if they were computed for another run. `judged` has the tables
+        that other evaluations of this run judged.
         """
         if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
             raise UsageError("evaluate expects a Corpus and a Run, in this order. Create them with load and load_run.")
         run = align_with_corpus(corpus, run)
         if request.adds_predicted_documents:
             corpus = add_extra_documents(corpus, run)
-        inputs = cls(request, corpus, run, shared_gold_facts=gold_facts)
+        inputs = cls(request, corpus, run, shared_gold_facts=gold_facts, judged=judged or JudgedTables())
         for task in request.tasks:
             check_task_data(task, corpus, inputs.run, is_requested=request.has_explicit_task)
         return inputs
@@ -197,6 +250,15 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
         return msgspec.structs.replace(
             definitions, compares_unknown_ids=conventions.categories is Categories.PREDICTION
         )
+
+    def table_key(self, plan: Plan) -> Hashable:
+        """Return the key of a plan's table in `judged`, equal for plans that give the same verdicts."""
+        return self._judging_key, plan.view, plan.selection.is_detection, plan.selection.threshold
+
+    @cached_property
+    def _judging_key(self) -> Hashable:
+        """The part of `table_key` that all plans share."""
+        return self.request.judging_options, self.judged.number_kb(self.request.base_kb)
 
     def create_planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
         """Return a planner for this corpus and run; `thresholds` are score thresholds by `threshold_key`."""

@@ -11,6 +11,7 @@ from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.measures import measure_campaign
 from karat.protocols.verification.outcomes import auto_judge_batches
 from karat.protocols.verification.overlay import build_overlay
+from karat.protocols.verification.posthoc import MissingShare
 from karat.render.verification.report import render_page, to_json
 from tests.protocols.verification import test_campaign
 from tests.protocols.verification.test_overlay import corpus, judged, run
@@ -59,7 +60,7 @@ def test_the_union_shown_is_the_one_divided_by():
     made = build_campaign(corpus(Anna="Q1", Ulm="Q2"), [run(Anna="Q7")], name="toy", controls=0)
     found = measure_campaign(made, judged(made, {("gold", "Anna"): V, ("gold", "Ulm"): V, ("s", "Anna"): V}))
     assert {name: scores.counts.union for name, scores in found.sources[0].posthoc.items()} == {"paper": 3, "code": 2}
-    assert found.missing_from_gold["code"] == (0, 3)
+    assert found.missing_from_gold["code"] == MissingShare(missing=0, union=3, share=0)
     text = " ".join(render_page([found]).split())
     assert "Recall divides by the union: 3 links by paper, 2 links by code, where overlapping links count once." in text
     assert "missing from the gold: 0 of 3 distinct links accepted by code (0.0 %)" in text

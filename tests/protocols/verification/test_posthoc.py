@@ -12,6 +12,7 @@ from karat.protocols.verification.posthoc import (
     VARIANTS,
     IntervalSettings,
     JudgedLink,
+    MissingShare,
     OverlapKind,
     TextLink,
     count_outcomes,
@@ -163,7 +164,7 @@ def test_the_five_kinds_of_overlap():
 
 def test_what_the_gold_standard_lacks_is_counted_out_of_the_union():
     links = [link("GT", 0, 5, "Q1", VERIFY), link("REL", 10, 15, "Q2", VERIFY), link("REL", 0, 3, "Q3", VERIFY)]
-    assert missing_share(links, "GT", PAPER) == (1, 3)
+    assert missing_share(links, "GT", PAPER) == MissingShare(missing=1, union=3, share=1 / 3)
 
 
 def test_intervals_of_annotations_and_documents_say_what_they_are_of():

@@ -14,10 +14,10 @@ import pytest
 
 from karat.analysis.comparison.api import compare
 from karat.data.load import load, load_run
-from karat.storage.server import create_server
 from karat.systems.adapters.nif import TURTLE
 from karat.systems.running.nif_handler import open_nif_handler
 from karat.systems.running.system import RunnableSystem
+from karat.web.server.nif_server import create_server
 from tests.systems.running.loopback import Played, playing
 
 

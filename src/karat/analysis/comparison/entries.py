@@ -29,6 +29,8 @@ from karat.data.load import (
     load_run_for_any,
     reload_and_align_run,
 )
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.task_inputs import JudgedTables
 from karat.model.corpus import STEPS_KEY, Corpus, DataName
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.results.result import LAYOUT, Result
@@ -57,6 +59,8 @@ class Entry(msgspec.Struct, frozen=True, eq=False):
     """Runtime on the whole dataset; None if unknown."""
     title: str | None = None
     """Title of the system from its manifest; None if unknown."""
+    judged: JudgedTables = msgspec.field(default_factory=JudgedTables)
+    """What evaluations of the run judged so far, for others to share."""
 
 
 class Formats(msgspec.Struct, frozen=True):
@@ -349,6 +353,11 @@ def entry_from_run(corpus: Corpus, run: Run) -> Entry:
     """Return the entry for a run on a corpus, with the runtime that the run states."""
     data = DataName(corpus.name, corpus.digest, corpus.metadata.get(STEPS_KEY, ""))
     return Entry(run.name, corpus.name, str(data), corpus, run, seconds=_total_seconds(run))
+
+
+def entry_from_evaluation(evaluation: Evaluation) -> Entry:
+    """Return the entry for the run of an evaluation in memory, with everything that the evaluation judged."""
+    return msgspec.structs.replace(entry_from_run(*evaluation.source.data), judged=evaluation.inputs.judged)
 
 
 def _build_entry(corpus: Corpus, run: Run, name: str, format: str | None) -> Entry:

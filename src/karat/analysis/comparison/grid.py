@@ -228,7 +228,7 @@ def build_grid(entries: Iterable[Entry], request: Request | None, measure: str |
     measure = expand_measure(
         measure or _default_measure(result_entries[0].result if result_entries else None, effective_request)
     )[-1]
-    effective_request, labels = _narrow_request(effective_request, measure), effective_request.arguments["by"]
+    effective_request, labels = _narrow_request(effective_request, measure), effective_request.requested_facets
     cells = {}
     with track_progress("scoring, datasets", len(rows)) as advance:
         for name in sorted(rows.keys() - differing):
@@ -255,13 +255,12 @@ def _share_corpus(entry: Entry, row: Mapping[str, Entry]) -> Entry:
 
 def _check_result(entry: Entry, request: Request) -> None:
     """Raise `UsageError` if the request asks to score a result in another way: profile, settings, facets or KB."""
-    arguments = request.arguments
-    settings = [name for name in arguments["settings"] if name != "seed"]  # the seed is used for resampling only
+    settings = [name for name in request.overrides if name != "seed"]  # the seed is used for resampling only
     if (
         settings
-        or arguments["by"]
-        or arguments["kb"] is not None
-        or arguments["profile"] != Request.from_options().profile
+        or request.requested_facets
+        or request.kb is not None
+        or request.profile != Request.from_options().profile
     ):
         raise UsageError(
             f"{entry.system} on {entry.dataset} is a result and cannot be rescored. Omit profile, settings, "
@@ -296,14 +295,14 @@ def _narrow_request(request: Request, measure: str) -> Request:
     If the measure's view has a detection view, linking accuracy is added to obtain detection statistics. Raises
     `UsageError` if the setting `match` is given too.
     """
-    if "match" in request.arguments["settings"]:
+    if "match" in request.overrides:
         raise UsageError("match and measures both set the relation. Pass one of them.")
-    by = [name for name in request.arguments["by"] if _is_case_facet(name)]
+    by = [name for name in request.requested_facets if _is_case_facet(name)]
     narrow = request.replace(measures=[measure], by=by)
     view = narrow.all_measures[0].view
     if detection_view(view) is None or narrow.membership is not None or narrow.all_measures[0].group is not None:
         return narrow
-    return narrow.replace(extra_measures=[*narrow.arguments["extra_measures"], str(MeasureName(view, "accuracy"))])
+    return narrow.replace(extra_measures=[*narrow.extra_measures, str(MeasureName(view, "accuracy"))])
 
 
 def _is_case_facet(name: str) -> bool:
@@ -320,7 +319,9 @@ def _score_row(row: Mapping[str, Entry], request: Request) -> dict[str, Cell]:
         request = bridge_ids(request, corpus, [entry.run for entry in row.values() if entry.run is not None])
     for system, entry in row.items():
         if entry.result is None and entry.corpus is not None and entry.run is not None:
-            evaluations[system] = Evaluation.from_data(request, entry.corpus, entry.run, share_gold_with=first)
+            evaluations[system] = Evaluation.from_data(
+                request, entry.corpus, entry.run, share_gold_with=first, judged=entry.judged
+            )
             first = first or evaluations[system]
     cells = {system: Cell(entry, _NO_ORDER, evaluations.get(system)) for system, entry in row.items()}
     orders = align_documents([cell.result for cell in cells.values()])

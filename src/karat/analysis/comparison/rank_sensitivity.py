@@ -135,7 +135,7 @@ class _Combination:
             "membership": self.membership,
         }
         ignored = () if self.uses_prefixes else ("prefixes",)  # only such profiles use prefixes
-        settings = {name: value for name, value in base.arguments["settings"].items() if name not in ignored}
+        settings = {name: value for name, value in base.overrides.items() if name not in ignored}
         return Request.from_options(
             profile=self.profile,
             settings={**defaults, **settings},
@@ -247,7 +247,7 @@ def _yield_combinations(grid: Grid) -> Iterator[_Combination]:
     """
     memberships = [WHOLE, *(f"strict:{alpha:g}" for alpha in ALPHAS)] if _has_categories(grid) else [WHOLE]
     thresholds = ["none", "oracle"] if _has_scores(grid) else ["none"]
-    fixed = grid.request.arguments["settings"]
+    fixed = grid.request.overrides
     memberships = [fixed["membership"]] if "membership" in fixed else memberships
     thresholds = [fixed["threshold"]] if "threshold" in fixed else thresholds
     for profile, membership, threshold in product(_distinct_profiles(), memberships, thresholds):

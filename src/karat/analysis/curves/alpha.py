@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,9 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats
 
 MEASURES = ("micro.p", "micro.r", "micro.f1")
+
+PAPER_SETTINGS: Final = {"task": "a2kb"}
+"""Overrides of the profile `finegrained` for alpha curves: as in the paper, all predictions count."""
 
 _TOLERANCE = 1e-12  # values that differ by less are equal up to rounding
 _Line: TypeAlias = tuple[float, float]
@@ -126,30 +129,39 @@ def alpha_curve(
 
     `gold` and `predictions` are each a path, a name from the catalogue, plain dictionaries, or an object.
     `preset` is the membership function whose parameter is alpha, such as `strict`. As in the paper, all
-    predictions count (`task=a2kb`), not only predictions on annotated spans, unless `settings` say otherwise.
+    predictions count (`task=a2kb`), not only predictions on annotated spans, unless `settings` override the task.
     The setting `match` is the match relation, by default `strong`.
     """
     corpus, run = load_inputs(gold, predictions)
+    merged_settings = {**PAPER_SETTINGS, "match": "strong", **(settings or {})}
+    request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
+    return compute_alpha_curve(Evaluation.from_data(request, corpus, run), request, preset)
+
+
+def compute_alpha_curve(evaluation: Evaluation, request: Request, preset: str = "strict") -> AlphaCurve:
+    """Compute precision, fuzzy recall and fuzzy F1 as functions of alpha, the parameter of the membership `preset`.
+
+    `request` is evaluated on the data of `evaluation`, at alpha 0 and at alpha 1. Raise `UsageError` if it sets a
+    membership or several relations, or if `preset` has no parameter alpha.
+    """
     if preset not in PRESETS:
         raise UsageError(
             f"membership {preset} has no parameter alpha. Use {' or '.join(PRESETS)}, or score it with "
             f"--set membership={preset}."
         )
-    merged_settings = {"task": "a2kb", "match": "strong", **(settings or {})}
-    if "membership" in merged_settings:
+    if "membership" in request.overrides:
         raise UsageError(
             "an alpha curve sets membership itself. Remove the setting and pass the function as preset, such as strict."
         )
+    name = str(get_single_view(request))
     ends = []
     for alpha in (0, 1):
-        alpha_settings = {**merged_settings, "membership": f"{preset}:{alpha}"}
-        request = Request.from_options(profile=profile, settings=alpha_settings, kb=kb, allow_unknown=allow_unknown)
-        evaluation = Evaluation.from_data(request, corpus, run)
-        view = evaluation.views[str(get_single_view(request))]
+        weighted = evaluation.with_request(request.replace(settings={"membership": f"{preset}:{alpha}"}))
+        view = weighted.views[name]
         ends.append(view.total().weights[0])
-    parts = evaluation.signature.parts
+    parts = weighted.signature.parts
     signature = Signature(tuple((n, f"{preset}:0-1" if n == "membership" else value) for n, value in parts))
-    return AlphaCurve(signature, corpus.name, run.name, str(get_single_view(request)), preset, np.array(ends), view)
+    return AlphaCurve(signature, weighted.corpus_name, weighted.run_name, name, preset, np.array(ends), view)
 
 
 def alpha_values(steps: int | None = None) -> Floats:

@@ -88,8 +88,20 @@ def calibration_data(
     corpus, run = load_inputs(gold, predictions)
     merged_settings = {"match": "strong", **(settings or {}), "threshold": "none"}
     request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
-    name = str(get_single_view(request))
-    evaluation = Evaluation.from_data(request.replace(measures=[f"{name}:ece"]), corpus, run)
+    return collect_scored_predictions(Evaluation.from_data(request_scores(request), corpus, run))
+
+
+def request_scores(request: Request) -> Request:
+    """Return a request with a single relation as one that keeps the scores of predictions.
+
+    Raise `UsageError` if there are several relations.
+    """
+    return request.replace(measures=[f"{get_single_view(request)}:ece"])
+
+
+def collect_scored_predictions(evaluation: Evaluation) -> ScoredPredictions:
+    """Collect the scores of predictions and how correct each is, from an evaluation of `request_scores`."""
+    name = str(get_single_view(evaluation.request))
     view = evaluation.views[name]
     if view.get_scored is None or view.is_indivisible:
         raise UsageError(
@@ -97,4 +109,12 @@ def calibration_data(
         )
     scores, correctness = view.get_scored()
     n_predictions = len(find_counted_predictions(evaluation.verdicts(name)))
-    return ScoredPredictions(evaluation.signature, corpus.name, run.name, name, scores, correctness, n_predictions)
+    return ScoredPredictions(
+        evaluation.signature,
+        evaluation.corpus_name,
+        evaluation.run_name,
+        name,
+        scores,
+        correctness,
+        n_predictions,
+    )

@@ -115,13 +115,20 @@ def category_curve(
     The setting `match` is the match relation, by default `strong`.
     """
     corpus, run = load_inputs(gold, predictions)
-    if measure not in MEASURES:
-        raise UnknownNameError("measure over categories", measure, MEASURES)
     merged_settings = {"match": "strong", **(settings or {})}
     request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
-    evaluation = Evaluation.from_data(request, corpus, run)
+    return compute_category_curve(Evaluation.from_data(request, corpus, run), measure)
+
+
+def compute_category_curve(evaluation: Evaluation, measure: str = "micro.f1") -> CategoryCurve:
+    """Compute how the scores of an evaluation change as combinations of categories are added; see `category_curve`.
+
+    `measure` orders the combinations.
+    """
+    if measure not in MEASURES:
+        raise UnknownNameError("measure over categories", measure, MEASURES)
     plan = _plan_exact_view(evaluation)
-    pairing, size = evaluation.inputs.pairing(plan.source), len(corpus)
+    pairing, size = evaluation.inputs.pairing(plan.source), len(evaluation.inputs.corpus)
     counts = _CombinationCounts(
         *plan.selection.apply(pairing.gold_block(0, size), pairing.prediction_block(0, size)), plan, pairing
     )
@@ -132,8 +139,8 @@ def category_curve(
     names = tuple(counts.names[code] for code in order.tolist())
     return CategoryCurve(
         evaluation.signature,
-        corpus.name,
-        run.name,
+        evaluation.corpus_name,
+        evaluation.run_name,
         str(plan.view),
         measure,
         names,

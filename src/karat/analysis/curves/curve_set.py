@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from karat.analysis.curves import alpha as alpha_curves
 from karat.analysis.curves import categories as category_curves
-from karat.analysis.curves.alpha import AlphaCurve, alpha_curve, alpha_values
-from karat.analysis.curves.calibration import ScoredPredictions, calibration_data
-from karat.analysis.curves.categories import CategoryCurve, category_curve
+from karat.analysis.curves.alpha import AlphaCurve, alpha_values, compute_alpha_curve
+from karat.analysis.curves.calibration import ScoredPredictions, collect_scored_predictions, request_scores
+from karat.analysis.curves.categories import CategoryCurve, compute_category_curve
 from karat.analysis.curves.oracle import check_measure
-from karat.analysis.curves.threshold import ThresholdCurve, threshold_curve
+from karat.analysis.curves.threshold import ThresholdCurve, compute_threshold_curve
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UnknownNameError, UsageError
@@ -34,22 +36,14 @@ class CurveOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     axis: Axis
     """The horizontal axis."""
-    profile: str
-    """Name of the scoring profile."""
-    settings: Mapping[str, str]
-    """Settings that override those of the profile, without `match`."""
-    match: str = "strong"
-    """Match relation."""
+    request: Request
+    """Profile, settings with a single match relation, knowledge base and unknown documents."""
     measure: str | None = None
     """Measure to show; None for that of the axis."""
     membership: str = "strict"
     """Membership function over alpha."""
     steps: int | None = None
     """Number of steps of alpha from 0 to 1; None for the default."""
-    kb: KB | None = None
-    """Knowledge base that resolves ids."""
-    allow_unknown: bool = False
-    """Whether predictions for unknown documents are skipped."""
 
     @classmethod
     def from_options(
@@ -71,8 +65,8 @@ class CurveOptions(msgspec.Struct, frozen=True, kw_only=True):
         """
         uses_scores = axis in ("threshold", "coverage")
         profile = profile or ("karat" if uses_scores else "finegrained")
-        overrides = dict(settings or {})
-        match = overrides.pop("match", "strong")
+        overrides = {"match": "strong", **(settings or {})}
+        match = overrides["match"]
         if axis == "threshold":
             overrides = {"threshold": _default_sweep(profile), **overrides}
         if axis == "coverage" and "threshold" in overrides:
@@ -87,27 +81,12 @@ class CurveOptions(msgspec.Struct, frozen=True, kw_only=True):
             raise UnknownNameError(f"measure over {axis}", str(measure), _MEASURES[axis])
         if axis != "alpha" and (membership, steps) != (None, None):
             raise UsageError("--membership and --steps only apply to alpha. Add --over alpha.")
-        return cls(
-            axis=axis,
-            profile=profile,
-            settings=overrides,
-            match=match,
-            measure=measure,
-            membership=membership or "strict",
-            steps=steps,
-            kb=kb,
-            allow_unknown=allow_unknown,
-        )
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The keyword arguments that all curve functions share."""
-        return {
-            "profile": self.profile,
-            "settings": {**self.settings, "match": self.match},
-            "kb": self.kb,
-            "allow_unknown": self.allow_unknown,
-        }
+        if axis == "coverage":
+            overrides["threshold"] = "none"
+        if axis == "alpha":
+            overrides = {**alpha_curves.PAPER_SETTINGS, **overrides}
+        request = Request.from_options(profile=profile, settings=overrides, kb=kb, allow_unknown=allow_unknown)
+        return cls(axis=axis, request=request, measure=measure, membership=membership or "strict", steps=steps)
 
 
 class CurveSet(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -150,13 +129,15 @@ def compute_curves(
     if options.axis == "threshold":
         return _threshold_curves(corpus, runs, options, calibration=calibration)
     if options.axis == "coverage":
-        predictions = [calibration_data(corpus, run, **options.arguments) for run in runs]
+        request = request_scores(options.request)
+        predictions = [collect_scored_predictions(Evaluation.from_data(request, corpus, run)) for run in runs]
         scored = [item for item in predictions if len(item.scores)]
         skipped = _check_scored([item.run for item in predictions if not len(item.scores)], len(scored))
         return CurveSet(axis="coverage", n_documents=len(corpus), measure="", predictions=scored, skipped=skipped)
     measure = options.measure or "micro.f1"
+    evaluations = [Evaluation.from_data(options.request, corpus, run) for run in runs]
     if options.axis == "alpha":
-        curves = [alpha_curve(corpus, run, preset=options.membership, **options.arguments) for run in runs]
+        curves = [compute_alpha_curve(item, options.request, options.membership) for item in evaluations]
         alpha = alpha_values(options.steps)
         return CurveSet(axis="alpha", n_documents=len(corpus), measure=measure, alphas=curves, alpha=alpha)
     others = [name for name in reversed(category_curves.MEASURES) if options.measure is None and name != measure]
@@ -164,24 +145,28 @@ def compute_curves(
         axis="categories",
         n_documents=len(corpus),
         measure=measure,
-        categories=[category_curve(corpus, run, measure=measure, **options.arguments) for run in runs],
-        companions=[
-            category_curve(corpus, runs[0], measure=name, **options.arguments) for name in others if len(runs) == 1
-        ],
+        categories=[compute_category_curve(item, measure) for item in evaluations],
+        companions=[compute_category_curve(evaluations[0], name) for name in others if len(runs) == 1],
     )
 
 
 def _threshold_curves(corpus: Corpus, runs: Sequence[Run], options: CurveOptions, *, calibration: bool) -> CurveSet:
     """Compute the curves of `runs` over the threshold; see `compute_curves`."""
-    all_curves = [(run, threshold_curve(corpus, run, **options.arguments)) for run in runs]
-    scored = [(run, curve) for run, curve in all_curves if len(curve.curve.score)]
-    skipped = _check_scored([run.name for run, curve in all_curves if not len(curve.curve.score)], len(scored))
+    evaluations = (Evaluation.from_data(options.request, corpus, run) for run in runs)
+    all_curves = [(evaluation, compute_threshold_curve(evaluation)) for evaluation in evaluations]
+    scored = [(evaluation, curve) for evaluation, curve in all_curves if len(curve.curve.score)]
+    skipped = _check_scored([curve.run for _, curve in all_curves if not len(curve.curve.score)], len(scored))
+    without_threshold = request_scores(options.request.replace(settings={"threshold": "none"}))
     return CurveSet(
         axis="threshold",
         n_documents=len(corpus),
         measure=options.measure or scored[0][1].sweep.criterion,
         thresholds=[curve for _, curve in scored],
-        predictions=[calibration_data(corpus, run, **options.arguments) for run, _ in scored if calibration],
+        predictions=[
+            collect_scored_predictions(evaluation.with_request(without_threshold))
+            for evaluation, _ in scored
+            if calibration
+        ],
         skipped=skipped,
     )
 

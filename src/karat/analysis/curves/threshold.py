@@ -112,13 +112,26 @@ def threshold_curve(
     corpus, run = load_inputs(gold, predictions)
     merged_settings = {"match": "strong", "threshold": "oracle", **(settings or {})}
     request = Request.from_options(profile=profile, settings=merged_settings, kb=kb, allow_unknown=allow_unknown)
-    sweep, view = request.conventions.threshold, get_single_view(request)
+    return compute_threshold_curve(Evaluation.from_data(request, corpus, run))
+
+
+def compute_threshold_curve(evaluation: Evaluation) -> ThresholdCurve:
+    """Compute precision, recall and F1 over the threshold from an evaluation.
+
+    Raise `UsageError` unless the request of the evaluation has a single relation and several thresholds.
+    """
+    sweep, view = evaluation.request.conventions.threshold, get_single_view(evaluation.request)
     if not isinstance(sweep, Sweep):
         raise UsageError(f"a curve needs several thresholds. Set threshold to one of {', '.join(SWEEPS)}.")
-    evaluation = Evaluation.from_data(request, corpus, run)
     curve = evaluation.compute_curve(view, sweep.steps)
     return ThresholdCurve(
-        evaluation.signature, corpus.name, run.name, str(view), sweep, candidate_thresholds(curve, sweep), curve
+        evaluation.signature,
+        evaluation.corpus_name,
+        evaluation.run_name,
+        str(view),
+        sweep,
+        candidate_thresholds(curve, sweep),
+        curve,
     )
 
 

@@ -6,7 +6,7 @@ import click
 
 from karat.cli.arguments import split_arguments
 from karat.cli.options.declaration import karat_command
-from karat.cli.options.output import host_option, port_option
+from karat.cli.options.output import allow_host_option, host_option, port_option
 from karat.cli.output import echo
 
 
@@ -14,21 +14,24 @@ from karat.cli.output import echo
 @click.argument("arguments", nargs=-1, required=True, metavar="SYSTEM", type=click.UNPROCESSED)
 @host_option
 @port_option(8098)
-def command(arguments: tuple[str, ...], host: str, port: int) -> None:
+@allow_host_option
+def command(arguments: tuple[str, ...], host: str, port: int, hosts: tuple[str, ...]) -> None:
     """Serve a system to GERBIL as a NIF web service.
 
     The service takes a NIF document by POST and returns it with annotations. If the document has mentions, they are
-    linked. Register the address in GERBIL as a NIF web service. Press Ctrl-C to stop.
+    linked. Register the address in GERBIL as a NIF web service; --allow-host accepts other host names than that of the
+    address. Press Ctrl-C to stop.
 
     \b
     karat serve-nif prior --kb mine
     karat serve-nif 'command:./my-linker' --port 9000
     """
     from karat.model.errors import UsageError
-    from karat.storage.server import create_server
     from karat.systems.adapters.nif import TURTLE
     from karat.systems.running.nif_handler import open_nif_handler
     from karat.systems.running.system import RunnableSystem
+    from karat.web.server.nif_server import create_server
+    from karat.web.server.request_checks import LOOPBACK
 
     names, flags = split_arguments(arguments)
     if len(names) != 1:
@@ -36,7 +39,7 @@ def command(arguments: tuple[str, ...], host: str, port: int) -> None:
     system = RunnableSystem.from_text(names[0], flags)
     with (
         open_nif_handler(system) as handler,
-        create_server(host, port, handler, f"{TURTLE};charset=UTF-8") as http_server,
+        create_server(host, port, handler, f"{TURTLE};charset=UTF-8", (*LOOPBACK, host, *hosts)) as http_server,
     ):
         echo(f"karat: {system.title} is served at http://{host}:{http_server.server_port}/", err=True)
         http_server.serve_forever()

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from karat.matching.align.dense_component import DenseComponent, pack_criteria, solve_assignment
 from karat.model.items import Items
+from karat.model.spec.settings.conventions import Assignment
 from karat.model.tables.columns import Bools, Floats, Longs
 
 
@@ -66,22 +67,22 @@ class Preferences(msgspec.Struct, frozen=True):
         return np.where(np.isnan(score), np.inf, score)
 
 
-def assign(edges: Edges, preferences: Preferences, method: str) -> Longs:
+def assign(edges: Edges, preferences: Preferences, method: Assignment) -> Longs:
     """Match each mention and each prediction at most once, and return the indices of the matched edges.
 
-    `optimal`: as many matches as possible (for graded relations: the largest sum of degrees). Ties are decided by
-    higher scores, required mentions, exact spans, larger overlap and smaller (start, end, id), in this order. `greedy`:
-    each mention, in file order, takes the first free prediction that matches.
+    `method` is `OPTIMAL` or `GREEDY`. Optimal: as many matches as possible (for graded relations: the largest sum of
+    degrees). Ties are decided by higher scores, required mentions, exact spans, larger overlap and smaller (start, end,
+    id), in this order. Greedy: each mention, in file order, takes the first free prediction that matches.
 
     Most edges share no end or one end with other edges. The others are solved by connected component, so that neither
     blocks nor order matter.
     """
     is_taken, contested = _take_uncontested(
-        edges, preferences, choose_preferred if method == "optimal" else choose_first_in_file
+        edges, preferences, choose_preferred if method is Assignment.OPTIMAL else choose_first_in_file
     )
     is_taken[
         _assign_optimally(contested, edges, preferences)
-        if method == "optimal"
+        if method is Assignment.OPTIMAL
         else _assign_greedily(contested, edges, preferences)
     ] = True
     return np.flatnonzero(is_taken)

@@ -16,6 +16,7 @@ from karat.model.items import GoldItems, Items, Pairs, PredictedItems
 from karat.model.limits import get_limit, limit_error
 from karat.model.results.verdict import Outcome, SegmentationTree, Verdicts, merge_block_verdicts
 from karat.model.spec.relation import MatchRelation
+from karat.model.spec.settings.conventions import Assignment
 from karat.model.tables.columns import NO_LINK, Bools, Ints, Longs
 
 _Result = TypeVar("_Result")
@@ -77,7 +78,7 @@ def judge_block(
     gold: GoldItems,
     predictions: PredictedItems,
     relation: MatchRelation,
-    assignment: str,
+    assignment: Assignment,
     cache: PairCache,
     segment_by: MatchRelation | None = None,
 ) -> Verdicts:
@@ -191,7 +192,7 @@ def _take_documents(gold: GoldItems, rows: Longs) -> GoldItems:
 
 
 def _judge_part(
-    part: _BlockPart, relation: MatchRelation, assignment: str, segment_by: MatchRelation | None
+    part: _BlockPart, relation: MatchRelation, assignment: Assignment, segment_by: MatchRelation | None
 ) -> Verdicts:
     """Judge one part of a block and return the verdicts; see `judge_block`."""
     gold, predictions = part.gold, part.predictions
@@ -199,7 +200,7 @@ def _judge_part(
     preferences = Preferences(
         gold.items, predictions.items, predictions.score, state == GoldState.REQUIRED, relation.is_graded
     )
-    candidates = part.find_candidates(relation, preferences, is_optimal=assignment == "optimal")
+    candidates = part.find_candidates(relation, preferences, is_optimal=assignment is Assignment.OPTIMAL)
     segment_matches = candidates.matches
     if segment_by is not None and gold.has_segmentations:
         segment_matches = part.find_candidates(segment_by, preferences, is_optimal=False).matches
@@ -348,10 +349,10 @@ def _assign_first(edges: Edges, state: Ints, preferences: Preferences) -> tuple[
     )
 
 
-_SHARED_ASSIGNMENTS: dict[str, Callable[[Edges, Ints, Preferences], tuple[Edges, Ints]]] = {
-    "membership": _assign_membership,
-    "predictions": _assign_predictions,
-    "first": _assign_first,
+_SHARED_ASSIGNMENTS: dict[Assignment, Callable[[Edges, Ints, Preferences], tuple[Edges, Ints]]] = {
+    Assignment.MEMBERSHIP: _assign_membership,
+    Assignment.PREDICTIONS: _assign_predictions,
+    Assignment.FIRST: _assign_first,
 }
 """Assignments in which a prediction may match several mentions, and a mention several predictions."""
 
@@ -369,7 +370,7 @@ def _find_wrong_links(
     free = np.ones(len(preferences.predictions), np.bool_)
     free[matched.prediction] = False
     edges = _closest_labels(candidates.find_mismatches(labels, free), gold, preferences)
-    return edges.take(assign(edges, preferences, "optimal"))
+    return edges.take(assign(edges, preferences, Assignment.OPTIMAL))
 
 
 def _add_unmatched(

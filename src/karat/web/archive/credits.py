@@ -15,10 +15,8 @@ from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.protocol import KB
 from karat.kb.relatedness import InLinks
 from karat.kb.snapshot.snapshot import Snapshot
-from karat.model.corpus import Corpus
 from karat.model.errors import KaratError
 from karat.model.output.json_files import JsonRecord
-from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids
 from karat.model.tables.arrow import Arrow
 from karat.web.archive.shape import CreditRuleInfo
@@ -76,14 +74,17 @@ class CreditsFile(JsonRecord, frozen=True):
     credits: list[list[float | None]]
 
 
-def compute_credits(cases: Arrow, request: Request, corpus: Corpus, run: Run) -> CreditsFile:
-    """Compute the credit of every case under every rule; a rule that does not apply gives null and its reason."""
+def compute_credits(cases: Arrow, evaluation: Evaluation) -> CreditsFile:
+    """Compute the credit of every case of an evaluation under every rule.
+
+    A rule that does not apply gives null and its reason.
+    """
     keys = _get_keys(cases)
     rules, credits = [], []
     for name, rule in CREDIT_RULES.items():
         refusal = None
         try:
-            credit_by_key = _apply_rule(rule, request, corpus, run)
+            credit_by_key = _apply_rule(rule, evaluation)
         except KaratError as problem:
             credit_by_key, refusal = {}, str(problem)
         rules.append(CreditRuleInfo(name, rule.title, rule.description, "karat", rule.view, refusal))
@@ -91,18 +92,19 @@ def compute_credits(cases: Arrow, request: Request, corpus: Corpus, run: Run) ->
     return CreditsFile("karat-credits/2", rules, credits)
 
 
-def _apply_rule(rule: CreditRule, request: Request, corpus: Corpus, run: Run) -> dict[_Prediction, float | None]:
-    """Score a run under a rule; return the credit of each prediction that counts, 0 if it is wrong.
+def _apply_rule(rule: CreditRule, evaluation: Evaluation) -> dict[_Prediction, float | None]:
+    """Score the run of an evaluation under a rule; return the credit of each prediction that counts, 0 if it is wrong.
 
     Of several cases of one prediction the highest credit counts.
     """
+    request = evaluation.request
     request_for_rule = Request.from_options(
         settings=rule.settings,
         measures=[f"{rule.view}:micro.f1"],
         kb=find_kb_with_links(request.kb) if rule.view == "related" else request.kb,
         allow_unknown=request.allow_unknown,
     )
-    table = Evaluation.from_data(request_for_rule, corpus, run).table(rule.view)
+    table = evaluation.with_request(request_for_rule).table(rule.view)
     credit_by_key: dict[_Prediction, float | None] = {}
     right, wrong, credit = (
         table.column(name).to_pylist() for name in ("matched_prediction", "unmatched_prediction", rule.credit_column)

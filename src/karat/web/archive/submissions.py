@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 
 from karat.analysis.comparison.entries import Entry
 from karat.analysis.comparison.grid import MEASURE
-from karat.analysis.curves.alpha import alpha_curve, alpha_values
-from karat.analysis.curves.calibration import calibration_data
-from karat.analysis.curves.categories import category_curve
-from karat.analysis.curves.threshold import threshold_curve
-from karat.analysis.explanation.gap import explain_gap
+from karat.analysis.curves.alpha import PAPER_SETTINGS, alpha_values, compute_alpha_curve
+from karat.analysis.curves.calibration import collect_scored_predictions, request_scores
+from karat.analysis.curves.categories import compute_category_curve
+from karat.analysis.curves.threshold import compute_threshold_curve
+from karat.analysis.explanation.gap import attribute_gap
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
@@ -97,6 +97,7 @@ def score_entries(
         evaluation = _evaluate(scoring_request, entry, first_evaluations.get(entry.data_signature), options)
         first_evaluations.setdefault(entry.data_signature, evaluation)
         archive_entries += _store_evaluation(files, entry, evaluation, options)
+        evaluation.inputs.judged.clear()  # later runs share only facts about the gold standard
     digests = [files.put("entries", msgspec.json.encode(archive_entry)) for archive_entry in archive_entries]
     return ArchiveSubmission(submitted_at=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
 
@@ -108,7 +109,7 @@ def score_results(entries: Iterable[Entry], request: Request) -> list[Result]:
         if entry.result is not None:
             results.append(entry.result)
         else:
-            results.append(Evaluation.from_data(request, *_get_inputs(entry)).result)
+            results.append(Evaluation.from_data(request, *_get_inputs(entry), judged=entry.judged.copy()).result)
     return results
 
 
@@ -165,19 +166,21 @@ def _evaluate(
             resamples=request.interval_options.resamples or options.resamples
         )
     )
-    facets = tuple(dict.fromkeys([*request.arguments["by"], ERROR, *list_default_facets(request, corpus)]))
-    evaluation = Evaluation.from_data(interval_request.replace(by=facets), corpus, run, share_gold_with=gold_evaluation)
+    facets = tuple(dict.fromkeys([*request.requested_facets, ERROR, *list_default_facets(request, corpus)]))
+    evaluation = Evaluation.from_data(
+        interval_request.replace(by=facets),
+        corpus,
+        run,
+        share_gold_with=gold_evaluation,
+        judged=entry.judged.copy(),  # what is judged here is freed with the evaluation, not with the entry
+    )
     if evaluation.inputs.run.n_invented:
         raise UsageError(
             f"{entry.system}: invented=wrong scores {evaluation.inputs.run.n_invented:,} mentions that have no place "
             "in the text, and a report shows predictions at their place. Use invented=skip, or karat score."
         )
     plans = evaluation.plans
-    return (
-        evaluation
-        if plans.stages or plans.missing_stages
-        else Evaluation.from_data(interval_request, corpus, run, share_gold_with=gold_evaluation)
-    )
+    return evaluation if plans.stages or plans.missing_stages else evaluation.with_request(interval_request)
 
 
 def _store_evaluation(
@@ -187,31 +190,29 @@ def _store_evaluation(
 
     Then yield an entry for each further profile; profiles that cannot score the data are recorded as refusals.
     """
-    corpus, run = _get_inputs(entry)
+    corpus, _ = evaluation.source.data
     other_results: dict[str, Result] = {}
     refusals: dict[str, str] = {}
     for name in options.profiles:
         if name != evaluation.request.profile:
             try:
-                other_results[name] = Evaluation.from_data(
-                    _replace_profile(name, evaluation.request), corpus, run
-                ).result
+                other_results[name] = evaluation.with_request(evaluation.request.with_profile(name)).result
             except KaratError as problem:  # data of another task
                 refusals[name] = str(problem)
     measure = get_headline(evaluation.result)
     view = str(parse_measure(measure).view)
     cases = collect_cases(evaluation, view) if corpus.has_text and _has_mention_cases(evaluation, measure) else None
-    curves, missing_curves = _store_curves(files, evaluation, corpus, run)
+    curves, missing_curves = _store_curves(files, evaluation)
     yield _store_result(
         files,
         entry,
         evaluation.result,
         verdicts=None if cases is None else files.put("verdicts", _to_parquet(cases)),
-        credits=None if cases is None else _store_credits(files, cases, evaluation.request, corpus, run),
+        credits=None if cases is None else _store_credits(files, cases, evaluation),
         texts=files.put("texts", _to_jsonl(corpus)) if corpus.has_text else None,
         curves=curves,
         missing_curves=missing_curves,
-        reasons=_store_explanations(files, evaluation.request, measure, corpus, run, options.reasons),
+        reasons=_store_explanations(files, evaluation, measure, options.reasons),
         refusals=refusals,
         types=get_type_names(corpus, evaluation.request.kb),
     )
@@ -219,9 +220,9 @@ def _store_evaluation(
         yield _store_result(files, entry, other)
 
 
-def _store_credits(files: ContentStore, cases: Arrow, request: Request, corpus: Corpus, run: Run) -> str:
+def _store_credits(files: ContentStore, cases: Arrow, evaluation: Evaluation) -> str:
     """Store the credits of all cases and return their content hash."""
-    return files.put("credits", msgspec.json.encode(compute_credits(cases, request, corpus, run)))
+    return files.put("credits", msgspec.json.encode(compute_credits(cases, evaluation)))
 
 
 def _has_mention_cases(evaluation: Evaluation, measure: str) -> bool:
@@ -232,11 +233,6 @@ def _has_mention_cases(evaluation: Evaluation, measure: str) -> bool:
     if plan is None or task.source != "mentions":
         return False
     return not plan.is_indivisible and plan.relation.level != "document"
-
-
-def _replace_profile(profile: str, request: Request) -> Request:
-    """Return a request for another profile with the same knowledge base, without overrides and facets."""
-    return Request.from_options(profile=profile, kb=request.kb, allow_unknown=request.allow_unknown)
 
 
 def _to_parquet(table: Arrow) -> bytes:
@@ -255,63 +251,57 @@ def _to_jsonl(corpus: Corpus) -> bytes:
     return b"\n".join(map(encode, [Header(GOLD_LAYOUT, {"name": corpus.name, **metadata}), *corpus])) + b"\n"
 
 
-def _store_curves(
-    files: ContentStore, evaluation: Evaluation, corpus: Corpus, run: Run
-) -> tuple[str | None, dict[str, str]]:
+def _store_curves(files: ContentStore, evaluation: Evaluation) -> tuple[str | None, dict[str, str]]:
     """Store the threshold, coverage, alpha and category curves in one file.
 
     Returns the content hash of the file, None without curves, and the reason for each missing curve.
     """
-    request = evaluation.request
     view = parse_measure(get_headline(evaluation.result)).view
-    settings = {name: word for name, word in request.arguments["settings"].items() if name != "threshold"}
-    options = {
-        "settings": {**settings, "match": view.relation},
-        "kb": request.kb,
-        "allow_unknown": request.allow_unknown,
-    }
     lines, refusals = [], {}
     for over, compute in _CURVES.items():
         try:
             if view.filters or view.task or view.relation.endswith(".py"):
                 raise UsageError(f"{view} is not a plain match relation, so it has no curve.")
-            lines.append(compute(corpus, run, request.profile, options))
+            lines.append(compute(evaluation, view.relation))
         except KaratError as problem:
             refusals[over] = str(problem)
     return files.put("curves", b"".join(lines)) if lines else None, refusals
 
 
-def _threshold_json(corpus: Corpus, run: Run, profile: str, options: Mapping[str, Any]) -> bytes:
-    """Compute the curve of scores over the threshold and return its JSON."""
-    _check_scores(run)
-    return threshold_json([threshold_curve(corpus, run, profile=profile, **options)], "micro.f1")
+def _threshold_json(evaluation: Evaluation, relation: str) -> bytes:
+    """Compute the curve of scores over the threshold under a match relation and return its JSON."""
+    _check_scores(evaluation)
+    request = evaluation.request.reduce_to(settings={"match": relation, "threshold": "oracle"})
+    return threshold_json([compute_threshold_curve(evaluation.with_request(request))], "micro.f1")
 
 
-def _coverage_json(corpus: Corpus, run: Run, profile: str, options: Mapping[str, Any]) -> bytes:
-    """Compute the curve of risk over coverage and return its JSON."""
-    _check_scores(run)
-    return coverage_json([calibration_data(corpus, run, profile=profile, **options)])
+def _coverage_json(evaluation: Evaluation, relation: str) -> bytes:
+    """Compute the curve of risk over coverage under a match relation and return its JSON."""
+    _check_scores(evaluation)
+    request = evaluation.request.reduce_to(settings={"match": relation, "threshold": "none"})
+    return coverage_json([collect_scored_predictions(evaluation.with_request(request_scores(request)))])
 
 
-def _check_scores(run: Run) -> None:
+def _check_scores(evaluation: Evaluation) -> None:
     """Raise `UsageError` if no prediction has a confidence score."""
+    _, run = evaluation.source.data
     if np.isnan(run.predictions.score()).all():
         raise UsageError("the predictions have no scores.")
 
 
-def _alpha_json(corpus: Corpus, run: Run, _: str, options: Mapping[str, Any]) -> bytes:
+def _alpha_json(evaluation: Evaluation, relation: str) -> bytes:
     """Compute the curve of scores over alpha with the fine-grained paper's own settings and return its JSON."""
-    curve_options = {**options, "settings": {"match": options["settings"]["match"]}}
-    return alpha_json([alpha_curve(corpus, run, **curve_options)], "micro.f1", alpha_values(50))
+    request = evaluation.request.with_profile("finegrained", {**PAPER_SETTINGS, "match": relation})
+    return alpha_json([compute_alpha_curve(evaluation, request)], "micro.f1", alpha_values(50))
 
 
-def _category_json(corpus: Corpus, run: Run, _: str, options: Mapping[str, Any]) -> bytes:
+def _category_json(evaluation: Evaluation, relation: str) -> bytes:
     """Compute the curve of scores over categories with the fine-grained paper's own settings and return its JSON."""
-    curve_options = {**options, "settings": {"match": options["settings"]["match"]}}
-    return category_json([category_curve(corpus, run, **curve_options)])
+    request = evaluation.request.with_profile("finegrained", {"match": relation})
+    return category_json([compute_category_curve(evaluation.with_request(request))])
 
 
-_CURVES: Final[Mapping[str, Callable[[Corpus, Run, str, Mapping[str, Any]], bytes]]] = {
+_CURVES: Final[Mapping[str, Callable[[Evaluation, str], bytes]]] = {
     "threshold": _threshold_json,
     "coverage": _coverage_json,
     "alpha": _alpha_json,
@@ -321,22 +311,14 @@ _CURVES: Final[Mapping[str, Callable[[Corpus, Run, str, Mapping[str, Any]], byte
 
 
 def _store_explanations(
-    files: ContentStore, request: Request, measure: str, corpus: Corpus, run: Run, profiles: Sequence[str]
+    files: ContentStore, evaluation: Evaluation, measure: str, profiles: Sequence[str]
 ) -> dict[str, str]:
     """Store the explanation of the score gap to each reference profile; return their content hashes by profile."""
     digests = {}
-    for reference_profile in profiles:
-        explanation = explain_gap(
-            corpus,
-            run,
-            reference_profile=reference_profile,
-            profile=request.profile,
-            measure=measure,
-            settings=request.arguments["settings"],
-            kb=request.kb,
-            allow_unknown=request.allow_unknown,
-        )
-        digests[reference_profile] = files.put("reasons", why_json(explanation))
+    for name in profiles:
+        reference = evaluation.request.with_profile(name).replace(measures=[measure])
+        target = evaluation.request.reduce_to(measures=[measure])
+        digests[name] = files.put("reasons", why_json(attribute_gap(evaluation, reference, target)))
     return digests
 
 

@@ -28,17 +28,9 @@ from karat.web.archive.archive import Archive, TextsShown
 from karat.web.archive.case_search import MAX_CASES, CaseQuery, search_cases
 from karat.web.archive.resource import build_resource, list_all, list_resources
 from karat.web.archive.shape import CASE_KINDS, SearchResource
-from karat.web.server.guard import (
-    LOOPBACK,
-    PROBLEMS,
-    Guard,
-    RateLimit,
-    RequestHeaders,
-    WebError,
-    WebProblem,
-    check_token,
-)
+from karat.web.server.guard import Guard, check_token
 from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
+from karat.web.server.request_checks import LOOPBACK, PROBLEMS, RateLimit, RequestHeaders, WebError, WebProblem
 from karat.web.server.uploads import NAME, UploadLimits, score_upload
 
 _MAX_CACHED: Final = 512  # cached responses

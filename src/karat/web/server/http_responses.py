@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from karat.model.errors import KaratError, UnknownNameError
 from karat.web.archive.html import read_bundle_file
-from karat.web.server.guard import PROBLEMS, WebError
+from karat.web.server.request_checks import PROBLEMS, WebError
 
 _TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".txt": "text/plain"}
 

@@ -18,7 +18,7 @@ from karat.model.registry import list_plugins
 from karat.storage.content_store import FolderStore
 from karat.web.archive.archive import ArchiveSubmission
 from karat.web.archive.submissions import write_submission
-from karat.web.server.guard import WebError
+from karat.web.server.request_checks import WebError
 
 _SUFFIX: Final = re.compile(r"(\.(?!py\b)[a-z0-9_]{1,20}){0,3}")
 NAME: Final = r"[\w .()+,@~-]{1,80}"

@@ -6,7 +6,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
@@ -127,16 +127,30 @@ def similarity(
     default `strong,weak,mention-weak,entity`. `profile`, `settings`, `kb` and `allow_unknown` are as in `evaluate`.
     """
     corpus, runs = load_system_inputs(gold, systems)
+    all_settings = {"match": _RELATIONS, **(settings or {})}
+    request = Request.from_options(profile=profile, settings=all_settings, kb=kb, allow_unknown=allow_unknown)
+    return compute_similarity(corpus, runs, request_similarity(request, best_threshold))
+
+
+def request_similarity(request: Request, best_threshold: str | None, match: str | None = None) -> Request:
+    """Return a request as one that compares systems, by the relations `match` or else by its own, as in `similarity`.
+
+    Raise `UsageError` if `best_threshold` contradicts a threshold of the request.
+    """
+    threshold = request.overrides.get("threshold", best_threshold)
+    if best_threshold is not None and threshold != best_threshold:
+        raise UsageError("best_threshold and threshold both set the threshold. Pass one of them.")
+    relations = {} if match is None else {"match": match}
+    return request.reduce_to(settings={**relations, "threshold": threshold or "none"})
+
+
+def compute_similarity(corpus: Corpus, runs: Sequence[Run], request: Request) -> Similarity:
+    """Compare the predictions of several systems under a request of `request_similarity`."""
     names = [run.name for run in runs]
     if len(runs) < 2 or len(set(names)) < len(names):
         raise UsageError(
             "similarity needs at least two runs with different names. Pass such runs, or a mapping from names."
         )
-    threshold = (settings or {}).get("threshold", best_threshold)
-    if best_threshold is not None and threshold != best_threshold:
-        raise UsageError("best_threshold and threshold both set the threshold. Pass one of them.")
-    all_settings = {"match": _RELATIONS, **(settings or {}), "threshold": threshold or "none"}
-    request = Request.from_options(profile=profile, settings=all_settings, kb=kb, allow_unknown=allow_unknown)
     evaluations = {run.name: Evaluation.from_data(request, corpus, run) for run in runs}
     views = {
         view.relation: view for view in reversed(request.views)

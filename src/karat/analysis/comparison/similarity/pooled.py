@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from karat.analysis.comparison.grid import Grid
-from karat.analysis.comparison.similarity import PairSimilarity, Similarity, similarity
+from karat.analysis.comparison.similarity import PairSimilarity, Similarity, compute_similarity, request_similarity
 from karat.model.errors import UsageError
 
 
@@ -53,15 +53,8 @@ def compute_similarities(grid: Grid, match: str, best_threshold: str | None) -> 
                 "similarity compares predictions, and result files contain none. Pass gold and predictions."
             )
         if len(runs) > 1:
-            by_dataset[name] = similarity(
-                corpus,
-                runs,
-                profile=grid.request.profile,
-                settings={**grid.request.arguments["settings"], "match": match},
-                best_threshold=best_threshold,
-                kb=grid.request.kb,
-                allow_unknown=grid.request.allow_unknown,
-            )
+            request = request_similarity(grid.request, best_threshold, match)
+            by_dataset[name] = compute_similarity(corpus, runs, request)
     if not by_dataset:
         raise UsageError("no dataset has predictions of two systems. Pass the files of two systems for one dataset.")
     relations = list(dict.fromkeys(pair.relation for s in by_dataset.values() for pair in s.pairs))
