@@ -725,7 +725,8 @@ def read_layout(database: Database) -> str | None:
     for name in (PROPERTIES.name, "about"):
         with suppress(DatabaseError), database.open_read_transaction() as connection:
             query = text(f"SELECT value FROM {name} WHERE key = 'layout'")  # names of tables, above
-            return connection.execute(query).scalar()
+            layout: str | None = connection.execute(query).scalar()
+            return layout
     return None
 
 
@@ -746,7 +747,8 @@ def require_empty(database: Database) -> None:
 
 def _find_person(connection: Connection, worker: str) -> str | None:
     """Return the pseudonym of a worker; None if the worker never entered."""
-    return connection.execute(select(PERSONS.c.pseudonym).where(PERSONS.c.worker == worker)).scalar()
+    judge: str | None = connection.execute(select(PERSONS.c.pseudonym).where(PERSONS.c.worker == worker)).scalar()
+    return judge
 
 
 def _find_or_add_person(connection: Connection, worker: str) -> str:
