@@ -34,7 +34,7 @@ def migrate_campaign(target: str) -> tuple[CampaignStore, str | None]:
     if layout == LAYOUT:
         return CampaignStore.open(target), None
     check_layout_version(database.label, layout or "", LAYOUT)
-    if layout not in EARLIER_LAYOUTS:
+    if layout is None or layout not in EARLIER_LAYOUTS:
         raise InputError(
             database.label,
             actual="no campaign" if layout is None else f"the layout {layout}",
