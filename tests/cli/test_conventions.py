@@ -111,7 +111,7 @@ def test_scores_outside_the_unit_interval_are_kept_and_said(files, karat_cli):
     karat.save(Run.from_responses([Response("test-1", (Prediction(0, 3, "Q1", score=-3.5),))]), "odd.jsonl")
     ran = karat_cli("score", "test.jsonl", "odd.jsonl")
     assert ran.code == 0
-    assert "1 scores are outside [0, 1] (from -3.5 to -3.5)" in ran.out
+    assert "1 score is outside [0, 1] (from -3.5 to -3.5)" in ran.out
 
 
 def test_tasks_and_tags(files, karat_cli):

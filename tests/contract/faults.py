@@ -26,6 +26,7 @@ from karat.model.spec.settings.empty import EMPTY
 from karat.model.spec.system import System, SystemSample, parse_options
 from karat.storage.files import Source
 from karat.storage.retry import RetryPolicy, use_retry_policy
+from karat.systems.adapters import telemetry
 from tests.systems.running.loopback import Played, playing
 
 NOTHING_TO_FIND = "there are no gold entities"
@@ -224,6 +225,7 @@ def _run_sample(system: System, sample: SystemSample, folder: Path) -> Iterator[
         )
         key = getattr(options, "key", "")
         with (
+            patch.dict(telemetry._secrets),  # the key of a sample is no secret of later tests
             patch.dict(os.environ, {"PYTHONPATH": str(folder)} | ({key: "secret"} if key else {})),
             use_retry_policy(RetryPolicy(attempts=1)),
             closing(system.start(options, bool(sample.gold_mentions))) as link,

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Tag
-from karat.data.describe import describe
+from karat.data.describe import TraitCount, describe
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.tsv_folder import load_tsv_folder
 from karat.matching.facts.facts import label_facts
 from karat.matching.facts.label_traits import TRAITS
+from karat.model.registry import get_plugin
+from karat.model.spec.step import Step
 from karat.model.truth import UNKNOWN, YES
 from karat.render.data.stats import render_paper_table
 
@@ -105,16 +107,16 @@ def test_what_a_knowledge_base_adds(tmp_path):
     columns = describe(corpus(), snapshot(tmp_path)).columns
     # German, Berlin (the city or the brigade), Angela Merkel and may are required.
     assert columns == {  # number, percent, undecided, and the required mentions that percentages refer to
-        "lowercase": (1, 25, 0, 4),  # may
-        "multiword": (1, 25, 0, 4),
-        "nil": (0, 0, 0, 4),
-        "demonym": (1, 25, 0, 4),
-        "metonym": (1, 25, 0, 4),  # Berlin may be the brigade, and is popular for the place
-        "partial": (0, 0, 0, 4),  # Berlin Brigade is a metonym before
-        "rare": (0, 0, 1, 4),  # nobody knows what Angela Merkel is popular for
-        "person": (1, 25, 0, 4),
-        "location": (2, 50, 0, 4),
-        "organisation": (1, 25, 0, 4),
+        "lowercase": TraitCount(1, 25, 0, 4),  # may
+        "multiword": TraitCount(1, 25, 0, 4),
+        "nil": TraitCount(0, 0, 0, 4),
+        "demonym": TraitCount(1, 25, 0, 4),
+        "metonym": TraitCount(1, 25, 0, 4),  # Berlin may be the brigade, and is popular for the place
+        "partial": TraitCount(0, 0, 0, 4),  # Berlin Brigade is a metonym before
+        "rare": TraitCount(0, 0, 1, 4),  # nobody knows what Angela Merkel is popular for
+        "person": TraitCount(1, 25, 0, 4),
+        "location": TraitCount(2, 50, 0, 4),
+        "organisation": TraitCount(1, 25, 0, 4),
     }
 
 
@@ -151,9 +153,9 @@ def test_every_label_counts_in_traits(tmp_path):
 def test_without_a_fact_there_is_no_number():
     found = describe(corpus())
     # German is a place by its type, Berlin may be; nobody knows what Merkel is.
-    assert found.columns["demonym"] == (None, None, 3, 4)
-    assert found.columns["rare"] == (None, None, 3, 4)
-    assert found.columns["location"] == (2, 50, 1, 4)
+    assert found.columns["demonym"] == TraitCount(None, None, 3, 4)
+    assert found.columns["rare"] == TraitCount(None, None, 3, 4)
+    assert found.columns["location"] == TraitCount(2, 50, 1, 4)
     assert found.undefined == {
         "document type": "not stated by the source",
         "language": "not stated by the source",
@@ -370,3 +372,13 @@ def test_types_have_names(karat_cli, tmp_path):
     assert lines["type names"] == {"Q215627": "person", "Q3895768": "fictional location", "Q515": "city"}
     shown = " ".join(karat_cli("data", "stats", path).out.split())
     assert "types: OTHER 1, person (Q215627) 1, fictional location (Q3895768) 1, city (Q515) 1, Q999999999 1" in shown
+
+
+def test_labels_that_are_nil_by_their_id_are_nil_in_statistics_and_steps():
+    """As in scoring by default: one of two labels is NIL."""
+    labels = [Label(0, 6, "http://aksw.org/notInWiki/Macron"), Label(11, 17, "Q567")]
+    corpus = Corpus.from_documents([Document("a", "Macron met Merkel.", labels)])
+    numbers = describe(corpus).numbers
+    assert (numbers["nil"], numbers["entities"], numbers["labels"]) == (1, 1, 2)
+    drop = get_plugin("steps", "drop-nil", Step)
+    assert [label.entity for label in drop.apply(corpus["a"]).labels] == ["Q567"]

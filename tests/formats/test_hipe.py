@@ -159,11 +159,33 @@ def test_ranked_links_are_candidates(tmp_path):
     path = written(tmp_path, RUN.replace("In", "# document_id = d\nIn", 1), "run.tsv")
     run = karat.load_run(path)
     assert next(iter(run)).predictions == (
-        Prediction(3, 10, "Q7", types=("loc",), candidates=(Candidate("Q7"), Candidate("Q1"))),
+        Prediction(3, 10, "Q7", types=("loc",), candidates=(Candidate("Q7"), Candidate("Q1"), Candidate("NIL"))),
     )
     assert run.skipped["metonymic senses in predictions"] == 2
     assert run.skipped["documents without a NoSpaceAfter flag (spaces between all tokens)"] == 1
-    assert run.skipped["NIL after other links of a ranking"] == 1
+
+
+@pytest.mark.parametrize(
+    ("gold_link", "ranking", "best_rank"),
+    [
+        ("NIL", "Q1|NIL", 2),
+        ("NIL", "Q1|nil|Q2", 2),
+        ("NIL", "Q1|Q2|Q3|NIL", 4),
+        ("NIL", "NIL|Q1", 1),
+        ("Q2", "NIL|Q2", 2),
+        ("Q2", "Q1|NIL|Q3|Q2", 4),
+        ("NIL", "Q1|Q2", None),
+    ],
+)
+def test_nil_has_a_rank_of_its_own_in_a_ranking(tmp_path, gold_link, ranking, best_rank):
+    """The scorer looks for the gold link among the first 1, 3 and 5 links, of which NIL is one."""
+    document = "# hipe2022:document_id = d"
+    gold = written(tmp_path, table(document, f"Ulm B-loc {gold_link} MISC=NoSpaceAfter"))
+    run = written(tmp_path, table(document, f"Ulm B-loc {ranking}"), "run.tsv")
+    measures = {1: "hipe-nel-strict:micro.f1", 3: "hipe-nel-strict-3:micro.f1", 5: "hipe-nel-strict-5:micro.f1"}
+    result = karat.evaluate(karat.load(gold), karat.load_run(run), profile="hipe", measures=list(measures.values()))
+    for k, name in measures.items():
+        assert result[name] == (best_rank is not None and best_rank <= k), name
 
 
 @pytest.mark.parametrize(

@@ -325,7 +325,7 @@ def test_the_command_writes_both_files(karat_cli, linked, folder, tmp_path, resu
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "--json FILE, --verdicts FILE or both"),
+        ([], "--layout has no effect without --json or --verdicts"),
         (["--json", "r.json", "--verdicts", "c.parquet"], "JSON lines"),
         (["--json", "r.json", "--verdicts", "c.jsonl", "--profile", "karat"], "--profile elevant"),
     ],

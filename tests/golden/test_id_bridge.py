@@ -8,6 +8,8 @@ import pytest
 
 import karat
 from karat import Corpus, Document, Label, Prediction, Response, Run
+from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 
 TEXT = "Berlin and Paris and Atlantis"
 SPANS = ((0, 6), (11, 16), (21, 29))
@@ -106,3 +108,31 @@ def test_run_and_score_print_the_bridge_and_warn_first(karat_cli, tmp_path):
     assert json.loads(out.read_text())["id_health"]["bridge"].startswith("starter@")
     karat.save(corpus([f"https://de.wikipedia.org/wiki/Keine_Seite_{number}" for number in range(3)]), gold)
     assert karat_cli("score", gold, predictions).out.startswith("graph: warning: no predicted id (QID) can match")
+
+
+def test_a_gate_closes_if_only_the_new_version_has_no_score(karat_cli, tmp_path):
+    unknown = [f"https://de.wikipedia.org/wiki/Keine_Seite_{number}" for number in range(3)]
+    gold, old, new = (tmp_path / f"{name}.jsonl" for name in ("gold", "old", "new"))
+    karat.save(corpus(unknown), gold)
+    karat.save(run(unknown), old)
+    karat.save(run(QIDS), new)
+    closed = karat_cli("gate", "--gold", gold, new, "--baseline", old)
+    assert closed.code == 1
+    assert closed.out.startswith("new on gold: warning: no predicted id (QID) can match a gold id (Wikipedia de)")
+    assert "Gate closed: strong:micro.f1 of the new version is undefined on gold" in closed.out
+    assert karat_cli("gate", "--gold", gold, old, "--baseline", new).code == 0
+    compared = karat_cli("compare", "--gold", gold, new, old)
+    assert "function of sums" not in compared.out
+    shown = karat_cli("show", gold, new)
+    assert shown.out.startswith("system: warning: no predicted id (QID) can match a gold id (Wikipedia de)")
+    karat.save(corpus(PAGES), gold)
+    assert "maps them onto each other" in " ".join(karat_cli("show", gold, new).out.split())
+
+
+@pytest.mark.parametrize("profile", ["karat", "bat", "gerbil", "elevant"])
+def test_other_profiles_of_a_report_are_scored_as_by_themselves(profile):
+    """A bridge of the first profile must not resolve ids under a profile that compares them as written."""
+    first = Evaluation.from_data(Request.from_options(), corpus(PAGES), run(QIDS))
+    other = first.with_request(first.request.with_profile(profile)).result
+    alone = karat.evaluate(corpus(PAGES), run(QIDS), profile=profile)
+    assert (other.scores, str(other.signature)) == (alone.scores, str(alone.signature))

@@ -134,3 +134,31 @@ def test_each_mention_is_placed_or_invented(names):
     result = karat.evaluate(GOLD, run, settings={"invented": "wrong"})
     counts = result.counts("strong")
     assert counts.matched_predictions + counts.unmatched_predictions == len(names)
+
+
+def test_every_command_takes_the_setting_and_names_invented_mentions(karat_cli, tmp_path, run):
+    """Stored runs, so that no reader says how many there are; precision is 3 of 7, as with `score --invented`."""
+    gold, predictions, other = (tmp_path / f"{name}.jsonl" for name in ("gold", "mine", "other"))
+    karat.save(GOLD, gold)
+    for path in (predictions, other):
+        karat.save(run, path)
+    note = "invented mentions, not in the text (counted as wrong): 4"
+    setting = ("--set", "invented=wrong")
+    compared = karat_cli("compare", "--gold", gold, predictions, other, *setting)
+    assert note in compared.out
+    gated = karat_cli("gate", "--gold", gold, predictions, "--baseline", other, *setting)
+    assert note in gated.out
+    ran = karat_cli("run", f"predictions:{predictions}", "--on", gold, *setting)
+    assert note in ran.out
+    assert "42.9" in ran.out
+    experiment = tmp_path / "experiment.toml"
+    systems, datasets = json.dumps([f"predictions:{predictions}"]), json.dumps([str(gold)])
+    text = f'systems = {systems}\ndatasets = {datasets}\n[settings]\ninvented = "wrong"\n'
+    experiment.write_text(text, encoding="utf-8")
+    assert note in karat_cli("run", experiment).out
+    shown = karat_cli("show", gold, predictions, *setting)
+    assert shown.out.count("not in the text (invented)") == 4
+    assert "1073741824" not in shown.out
+    told = karat_cli("why", gold, predictions, *setting, "--reference-profile", "gerbil")
+    assert "invented: 4 cases change outcome" in told.out
+    assert told.out.count("not in the text  gold none") == 4

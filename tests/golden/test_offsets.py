@@ -151,6 +151,8 @@ def test_every_command_warns(karat_cli, tmp_path):
         ["scorecard", "--gold", *files, right],
         ["gate", files[1], "--baseline", right, "--gold", files[0]],
         ["curve", *files],
+        ["report", "--gold", *files, "--out", tmp_path / "report.html"],
+        ["run", f"predictions:{files[1]}", "--on", files[0]],
     ):
         ran = karat_cli(*command)
         assert (ran.out + ran.err).count("pass --offsets utf16") == 1, command

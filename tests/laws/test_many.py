@@ -146,6 +146,6 @@ def test_what_does_not_fit_is_refused_in_its_own_words():
     assert "/elsewhere" not in str(problem.value)
     allowed = evaluate_runs(corpus, [_run("d"), _run("elsewhere")], allow_unknown=True)
     assert [found["strong:micro.f1"] for found in allowed] == [1.0, 0.0]
-    with pytest.raises(UsageError, match="a Corpus and a list of Runs"):
+    with pytest.raises(UsageError, match="is a corpus, not a run"):
         evaluate_runs(corpus, [corpus])
     assert evaluate_runs(corpus, []) == []

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
-from karat import KaratError, UsageError
+from karat import Corpus, Document, KaratError, Label, Prediction, Response, Run, UsageError
 from karat.analysis.explanation.gap import explain_gap
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import list_plugins
@@ -79,3 +79,17 @@ def test_profiles_and_measures_that_make_no_sense():
     with pytest.raises(UsageError, match="single score"):
         explain_gap(corpus, run, reference_profile="gerbil", measure="strong_link_match")
     assert set(get_profile("gerbil").settings) == set(SETTINGS)
+
+
+def test_a_bridge_of_ids_is_a_cause_of_the_gap():
+    """BAT compares ids as written, so that no page equals a QID; Karat bridges them: 2 of 2 links are right."""
+    gold = Corpus.from_documents(
+        [Document("d", "Berlin, Paris", tuple(Label(*span, id) for span, id in zip(((0, 6), (8, 13)), (
+            "https://en.wikipedia.org/wiki/Berlin", "https://en.wikipedia.org/wiki/Paris"), strict=True)))]
+    )  # fmt: skip
+    run = Run.from_responses([Response("d", (Prediction(0, 6, "Q64"), Prediction(8, 13, "Q90")))])
+    for profiles in (("bat", "karat"), ("karat", "bat")):
+        found = explain_gap(gold, run, reference_profile=profiles[0], profile=profiles[1])
+        scores = {profiles[0]: found.reference_score, profiles[1]: found.score}
+        assert scores == {"bat": 0.0, "karat": 1.0}
+        assert {cause.settings: abs(cause.share) for cause in found.causes if cause.share} == {("ids",): 1.0}

@@ -244,3 +244,24 @@ def test_the_command_prints_and_writes(karat_cli, tmp_path):
     alone = karat_cli("agreement", files[0])
     assert (alone.code, alone.out) == (2, "")
     assert "at least two annotators" in alone.err
+
+
+def test_annotators_with_ids_of_different_schemes_are_bridged():
+    """They agree on two of five spans as far as the built-in knowledge base knows: kappa (0.4 - 0.08) / 0.92.
+
+    By chance they would agree on 2 * 1/5 * 1/5 = 0.08, since two of the five entities of both are the same.
+    """
+    spans = ((0, 6), (7, 12), (13, 16), (17, 20), (21, 24))
+    pages = [f"https://en.wikipedia.org/wiki/{title}" for title in ("Berlin", "Paris", "No_page_1", "No_2", "No_3")]
+    qids = ["Q64", "Q90", "Q999999991", "Q999999992", "Q999999993"]
+    first, second = (
+        Corpus.from_documents(
+            [Document("d", "x" * 30, tuple(Label(*span, id) for span, id in zip(spans, ids, strict=True)))], name=name
+        )
+        for name, ids in (("a", pages), ("b", qids))
+    )
+    for corpora in ((first, second), (second, first)):
+        found = agreement(corpora, resamples=0)
+        assert found.kb == "starter"
+        assert found.pairs[0].kappa.value == pytest.approx(0.32 / 0.92)
+        assert found.pairs[0].f1["strong"].value == pytest.approx(0.4)

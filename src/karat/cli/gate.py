@@ -12,7 +12,7 @@ from karat.cli.options.output import json_option, layout_options
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import ConventionOptions, convention_options, golds_option, measure_option
 from karat.cli.options.statistics import confidence_option, resamples_option
-from karat.cli.output import echo_warnings, page_width, print_page, write_output
+from karat.cli.output import page_width, print_page, write_output
 
 
 @karat_command()
@@ -59,7 +59,6 @@ def command(
     check_paths([new, old, *golds], [json_file])
     request = conventions.to_request()
     new_entries, old_entries = list(load_entries([new], golds)), list(load_entries([old], golds))
-    echo_warnings((entry.corpus, entry.run) for entry in [*new_entries, *old_entries])
     result = check_gate(
         new_entries,
         old_entries,

@@ -13,7 +13,7 @@ from karat.cli.options.output import archive_option, texts_option, title_option
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import ConventionOptions, convention_options, facets_option, format_options, golds_option
 from karat.cli.options.statistics import resamples_option
-from karat.cli.output import echo, print_tables, write_output
+from karat.cli.output import echo, echo_warnings, print_tables, write_output
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.entries import Formats
@@ -99,6 +99,7 @@ def command(
         check_report_format(layout)
     entries = list(load_entries(files, golds, formats))
     if layout == "html":
+        echo_warnings((entry.corpus, entry.run) for entry in entries)
         options = ArchiveOptions.from_names(why_profiles, resamples=resamples, one_profile=one_profile)
         write_html(entries, request, out, texts=texts, title=title, archive=archive, options=options)
         return

@@ -264,7 +264,7 @@ def _count_numbers(corpus: Corpus, mentions: GoldMentions) -> dict[str, int | fl
     """Compute the counts and properties of a corpus in `Description.numbers`, by name."""
     documents, roots = list(corpus), ~mentions.part_mask
     entity_counts = _count_entities_by_surface(mentions)
-    entities = corpus.labels.entity
+    entities = mentions.facts.entity
     count = len(documents)
     words = sum(len(_WORD.findall(_get_evaluated_text(document))) for document in documents)
     tags = sum(len(document.tags) for document in documents)

@@ -17,6 +17,7 @@ from karat.kb.snapshot.snapshot import Snapshot
 from karat.matching.select.label_removal import remove_labels
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
+from karat.model.spec.settings.conventions import NilIds
 
 
 class IdChange(StrEnum):
@@ -173,7 +174,7 @@ def find_known_nil(corpus: Corpus, snapshot: Snapshot) -> list[KnownNil]:
         (document.id, label, document.text[label.start : label.end])
         for document in corpus
         for label in document.labels
-        if label.entity is None
+        if NilIds.NOT_IN_WIKI.is_nil(label.entity)
     ]
     candidates = snapshot.popular_entities([text for *_, text in nil_labels])
     return [

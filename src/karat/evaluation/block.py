@@ -400,7 +400,8 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
     def to_sums(self, row: Longs | None = None) -> BlockSums:
         """Judge the block and return all sums that the request needs.
 
-        `row` has the row of each document in the whole corpus; by default the block is the whole corpus.
+        `row` has the row of each document in the whole corpus; by default the block is the whole corpus. Only the whole
+        corpus is checked for likely mistakes in offsets.
         """
         inputs, plans = self.inputs, self.plans
         rows = np.arange(len(inputs.corpus)) if row is None else row
@@ -425,7 +426,9 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             unknown_responses=tuple(zip(unknown_rows.tolist(), ids, strict=True)),
             data_counts=(count_data(inputs.corpus), count_data(inputs.run)),
             skipped=self.count_skipped(),
-            input_checks=check_inputs(pairing, has_spans=request.conventions.task.source in MENTION_SOURCES),
+            input_checks=check_inputs(
+                pairing, has_spans=row is None and request.conventions.task.source in MENTION_SOURCES
+            ),
             id_statistics=self._collect_id_statistics(pairing),
             undecided_counts=count_undecided(inputs),
             has_gold={source: inputs.pairing(source).has_gold for source in {p.source for p in plans.views.values()}},

@@ -853,5 +853,5 @@ def create_evaluation(
         return Evaluation.from_data(request, corpus, run, block_size=block_size, progress=progress)
     from karat.evaluation.distributed.source import DistributedSource
 
-    request = request.with_run_vocabulary(run.metadata, getattr(run, "file", None))
+    request = bridge_ids(request.with_run_vocabulary(run.metadata, getattr(run, "file", None)), corpus, [run])
     return Evaluation(request, DistributedSource.from_data(request, corpus, run, engine or "local", progress))

@@ -5,7 +5,9 @@ Systems often predict Wikidata ids for a gold standard of Wikipedia titles. With
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -16,15 +18,20 @@ from karat.evaluation.cases.id_health import add_title_kinds, find_patterns, get
 from karat.evaluation.request import Request
 from karat.kb.ids.normal_forms import find_plain_qids, normalise_ids
 from karat.kb.protocol import KB
+from karat.matching.read.read_options import ID_COLUMNS
 from karat.model.corpus import Corpus
 from karat.model.run import Run
+from karat.model.spec.engine import PartitionedData
 from karat.model.spec.settings.conventions import Ids
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Longs, Mentions
+from karat.model.tables.columns import Longs, Mentions, flatten_mentions
+from karat.model.tables.schema import GOLD
+
+_ROWS_PER_TABLE = 20_000
 
 
 class SideIds(NamedTuple):
-    """The distinct entity ids of a gold standard or run, in normal form."""
+    """The distinct entity ids of a gold standard or run, or of a part of it, in normal form."""
 
     ids: Arrow
     """Ids of linked annotations, without duplicates in spelling."""
@@ -33,34 +40,63 @@ class SideIds(NamedTuple):
     same_as_kinds: frozenset[str]
     """Kinds of the further ids (`same_as`) of annotations."""
 
-    def resolve(self, kb: KB) -> SideIds:
-        """Return the ids as `kb` resolves them."""
-        canonical_ids = pa.array(kb.canonical_ids(self.ids.to_pylist()), pa.string())
-        return self._replace(ids=normalise_ids(canonical_ids, Ids.NORMALISED))
+    def count_kinds(self, kb: KB | None = None) -> KindCounts:
+        """Count the annotations by the kind of their id; with `kb`, of the id that `kb` resolves it to."""
+        ids = self.ids
+        if kb is not None:
+            ids = normalise_ids(pa.array(kb.canonical_ids(ids.to_pylist()), pa.string()), Ids.NORMALISED)
+        counts = find_patterns(ids, find_plain_qids(ids)).sum_by(get_id_kind, self.counts)
+        return KindCounts(counts, self.same_as_kinds)
 
-    def count_kinds(self) -> dict[str, int]:
-        """Return the number of annotations by the kind of their id."""
-        return dict(find_patterns(self.ids, find_plain_qids(self.ids)).sum_by(get_id_kind, self.counts))
+
+class KindCounts(NamedTuple):
+    """How many annotations have ids of each kind; counts add up over the parts of a gold standard or run."""
+
+    counts: Mapping[str, int]
+    """Number of linked annotations by the kind of their id."""
+    same_as_kinds: frozenset[str]
+    """Kinds of the further ids (`same_as`) of annotations."""
+
+    def merge(self, other: KindCounts) -> KindCounts:
+        """Return the counts of both parts together."""
+        return KindCounts(Counter(self.counts) + Counter(other.counts), self.same_as_kinds | other.same_as_kinds)
+
+    def count_foreign(self, gold: KindCounts) -> int:
+        """Return the number of annotations whose id is of a kind that the gold standard does not have."""
+        gold_kinds = add_title_kinds(frozenset(gold.counts) | gold.same_as_kinds)
+        if self.same_as_kinds & gold_kinds:
+            return 0
+        return sum(count for kind, count in self.counts.items() if kind not in gold_kinds)
 
 
-def bridge_ids(request: Request, corpus: Corpus, runs: Sequence[Run], kb: str | None = None) -> Request:
+_NO_KINDS = KindCounts({}, frozenset())
+
+
+def bridge_ids(
+    request: Request,
+    corpus: Corpus | PartitionedData,
+    runs: Sequence[Corpus | Run | PartitionedData],
+    kb: str | None = None,
+) -> Request:
     """Return the request with a knowledge base if it bridges the ids of the corpus and of a run.
 
     Otherwise return the request itself. `kb` is a path or snapshot name; None is the built-in snapshot. A bridge is
-    needed if most predicted ids are of a kind that the gold standard does not have. A request with a knowledge base,
-    with an explicit setting `ids` or under a profile of another tool stays unchanged.
+    needed if most predicted ids are of a kind that the gold standard does not have. `runs` may also be corpora of other
+    annotators. A request with a knowledge base, with an explicit setting `ids` or under a profile of another tool stays
+    unchanged.
     """
     if not _allows_bridge(request):
         return request
-    foreign_sides = [side for run in runs if (side := _find_foreign_ids(corpus, run)) is not None]
-    if not foreign_sides:
+    foreign_runs = [run for run in runs if _has_foreign_ids(corpus, run)]
+    if not foreign_runs:
         return request
     from karat.kb.catalogue import open_kb, open_starter
 
-    bridge, gold = open_starter() if kb is None else open_kb(kb), _collect_gold_ids(corpus)
-    resolved_gold = gold.resolve(bridge)
+    bridge = open_starter() if kb is None else open_kb(kb)
+    gold, resolved_gold = _count_kinds(corpus), _count_kinds(corpus, bridge)
     is_bridged = any(
-        _count_foreign(resolved_gold, side.resolve(bridge)) < _count_foreign(gold, side) for side in foreign_sides
+        _count_kinds(run, bridge).count_foreign(resolved_gold) < _count_kinds(run).count_foreign(gold)
+        for run in foreign_runs
     )
     return request.replace(kb=bridge, is_bridge=True) if is_bridged else request
 
@@ -70,7 +106,7 @@ def needs_bridge(request: Request, corpus: Corpus, run: Run) -> bool:
 
     That is so if most predicted ids are of a kind that the corpus does not have, and the request allows a bridge.
     """
-    return _allows_bridge(request) and _find_foreign_ids(corpus, run) is not None
+    return _allows_bridge(request) and _has_foreign_ids(corpus, run)
 
 
 def _allows_bridge(request: Request) -> bool:
@@ -79,17 +115,41 @@ def _allows_bridge(request: Request) -> bool:
     return request.kb is None and request.conventions.ids is Ids.NORMALISED and is_default
 
 
-def _find_foreign_ids(corpus: Corpus, run: Run) -> SideIds | None:
-    """Return the ids of the run if most are of a kind that the corpus does not have, else None."""
-    gold, predictions = _collect_gold_ids(corpus), _collect_ids(run.predictions, run.table)
-    if not gold.counts.any() or 2 * _count_foreign(gold, predictions) <= predictions.counts.sum():
-        return None
-    return predictions
+def _has_foreign_ids(corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
+    """Return whether most ids of the run are of a kind that the corpus does not have."""
+    gold = _count_kinds(corpus)
+    if not gold.counts:
+        return False
+    predictions = _count_kinds(run)
+    return 2 * predictions.count_foreign(gold) > sum(predictions.counts.values())
 
 
-def _collect_gold_ids(corpus: Corpus) -> SideIds:
-    """Return the ids of the corpus; cached with the corpus."""
-    return corpus.get_or_compute("side ids", lambda: _collect_ids(corpus.labels, corpus.table))
+def _count_kinds(data: Corpus | Run | PartitionedData, kb: KB | None = None) -> KindCounts:
+    """Count the annotations of a corpus or run by the kind of their id; with `kb`, of the id that it resolves to."""
+    return reduce(KindCounts.merge, (part.count_kinds(kb) for part in _iterate_ids(data)), _NO_KINDS)
+
+
+def _iterate_ids(data: Corpus | Run | PartitionedData) -> Iterator[SideIds]:
+    """Yield the ids of a corpus or run, part by part; those in memory are one part, cached with a corpus."""
+    if isinstance(data, Corpus):
+        yield data.get_or_compute("side ids", lambda: _collect_ids(data.labels, data.table))
+    elif isinstance(data, Run):
+        yield _collect_ids(data.predictions, data.table)
+    else:
+        columns = [name for name in ID_COLUMNS if name in data.schema.names]
+        for partition in data.partitions if columns else ():
+            for table in partition.tables(_ROWS_PER_TABLE, columns):
+                yield _collect_ids(_flatten_table(table), table)
+
+
+def _flatten_table(table: Arrow) -> Mentions:
+    """Return the mentions of a part; none if fields are missing, which the check of the part reports."""
+    fields = GOLD.field("labels").type.value_type
+    for name in ("labels", "predictions"):
+        kind = table.schema.field(name).type.value_type if name in table.column_names else pa.struct([])
+        if all(kind.get_field_index(field) >= 0 for field in ("start", "end", "entity")):
+            return flatten_mentions(table.column(name))
+    return flatten_mentions(pa.chunked_array([pa.array([], pa.list_(fields))]))
 
 
 def _collect_ids(mentions: Mentions, table: Arrow) -> SideIds:
@@ -107,11 +167,3 @@ def _collect_ids(mentions: Mentions, table: Arrow) -> SideIds:
     others = pa.array([], pa.string()) if same_as is None else same_as.flatten().unique().drop_null()
     kinds = frozenset(map(get_id_kind, normalise_ids(others, Ids.NORMALISED).to_pylist()))
     return SideIds(normalise_ids(ids, Ids.NORMALISED), counts, kinds)
-
-
-def _count_foreign(gold: SideIds, predictions: SideIds) -> int:
-    """Return the number of predictions whose id is of a kind that the gold standard does not have."""
-    gold_kinds = add_title_kinds(frozenset(gold.count_kinds()) | gold.same_as_kinds)
-    if predictions.same_as_kinds & gold_kinds:
-        return 0
-    return sum(count for kind, count in predictions.count_kinds().items() if kind not in gold_kinds)

@@ -255,9 +255,10 @@ class Request:
     def with_profile(self, profile: str, settings: Mapping[str, str] | None = None) -> Request:
         """Return a request for another profile on the same data: only knowledge base and `allow_unknown` stay.
 
-        `settings` override those of the profile.
+        `settings` override those of the profile. An automatic id bridge does not stay, since not all profiles use one.
         """
-        return Request.from_options(profile=profile, settings=settings, kb=self.kb, allow_unknown=self.allow_unknown)
+        kb = None if self.is_bridge else self.kb
+        return Request.from_options(profile=profile, settings=settings, kb=kb, allow_unknown=self.allow_unknown)
 
     def with_run_vocabulary(self, metadata: Mapping[str, str], file: str | None) -> Request:
         """Return the request with the vocabulary that a run's `metadata` names, if scores are grouped by vocabulary.

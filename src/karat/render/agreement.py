@@ -55,6 +55,8 @@ def render_page(agreement: Agreement, *, width: int | None = None) -> str:
         _explain_spans(has_others),
     ]
     blocks += _render_categories(agreement, width)
+    if agreement.kb is not None:
+        blocks.append(f"ids: resolved by the knowledge base {agreement.kb}")
     if agreement.resamples:
         confidence = f"{100 * agreement.confidence:g} %"
         blocks.append(f"In brackets: {confidence} intervals from {agreement.resamples} bootstrap samples of documents.")

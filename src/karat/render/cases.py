@@ -11,8 +11,10 @@ import msgspec
 
 from karat.analysis.comparison.cases import CaseFilter, MentionCase
 from karat.evaluation.cases.errors import categories
+from karat.matching.read.invented_mentions import is_invented
 from karat.model.output.control_chars import escape_controls, escape_json
 from karat.model.output.json_files import JsonFile, build_record, encode_line
+from karat.model.results.result import WARNING, format_id_health
 from karat.model.results.verdict import Outcome
 from karat.render.tables import UNDEFINED, draw_text
 
@@ -62,7 +64,13 @@ def encode_cases(case_list: CaseList) -> Iterator[bytes]:
 
 def render_page(case_list: CaseList, limit: int, width: int = WIDTH) -> str:
     """Render the outcomes by system, and the first `limit` matching cases in their sentences, in `width` columns."""
-    blocks = [_wrap_text(_format_headline(case_list), width), _draw_outcomes(case_list)]
+    id_health = case_list.id_health
+    blocks = [
+        _wrap_text(f"{name}: {WARNING}{health.mismatch}; {health.remedy}", width)
+        for name, health in id_health.items()
+        if health.mismatch
+    ]
+    blocks += [_wrap_text(_format_headline(case_list), width), _draw_outcomes(case_list)]
     blocks += [
         "\n".join(_render_case(number, case, case_list, width)) for number, case in enumerate(case_list[:limit], 1)
     ]
@@ -70,6 +78,8 @@ def render_page(case_list: CaseList, limit: int, width: int = WIDTH) -> str:
     if n_hidden > 0:
         hint = f"--limit {len(case_list)} shows all, --json and --jsonl write all"
         blocks.append(_wrap_text(f"… and {n_hidden:,} more case{'s' * (n_hidden != 1)}: {hint}", width))
+    bridges = {name: health for name, health in id_health.items() if health.bridge}
+    blocks += [_wrap_text(line, width) for line in format_id_health(bridges.items())]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -110,7 +120,8 @@ def _render_case(number: int, case: MentionCase, case_list: CaseList, width: int
     `number`: number of the case on the page. `width`: columns to wrap at.
     """
     types = f"type {', '.join(case.types)}" * bool(case.types)
-    details = [f"document {case.document}", f"{case.start}–{case.end}", types, "optional" * case.optional]
+    span = "not in the text (invented)" if is_invented(case.start) else f"{case.start}–{case.end}"
+    details = [f"document {case.document}", span, types, "optional" * case.optional]
     yield from _indent_lines(
         f"{number}.".ljust(len(_INDENT)), ", ".join(_collapse_spaces(part) for part in details if part), width
     )

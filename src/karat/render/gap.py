@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from karat.analysis.explanation.gap import Flip
+from karat.matching.read.invented_mentions import is_invented
 from karat.model.measure_name import parse_measure
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import wrap_text
@@ -239,7 +240,8 @@ def _list_flips(cause: Cause, max_flips: int) -> str:
 
 def _format_flip(flip: Flip) -> str:
     """Return a case on one line: position, text, and the outcome of gold label and prediction before and after."""
-    position = f"{flip.document} [{flip.start}, {flip.end})" if flip.end else flip.document
+    span = "not in the text" if is_invented(flip.start) else f"[{flip.start}, {flip.end})"
+    position = f"{flip.document} {span}" if flip.end else flip.document
     text = f" {flip.text!r}" if flip.text else ""
     gold = f"  gold {flip.gold or 'none'}" + (f" {flip.gold_before} → {flip.gold_after}" if flip.gold_after else "")
     prediction = f"  prediction {flip.prediction or 'none'}"

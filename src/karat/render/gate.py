@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from karat.analysis.comparison.gate import DatasetChange, FlippedMention
+from karat.evaluation.task_inputs import INVENTED_NOTES
 from karat.model.output.control_chars import escape_controls
 from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.output.text_layout import format_count
+from karat.model.results.result import WARNING
 from karat.render.tables import UNDEFINED, Table, escape_markdown, format_percent, get_layout
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.gate import GateResult
 
-_STATES = {"dropped": "dropped", "passed": "holds", "inconclusive": "inconclusive"}
+_STATES = {"dropped": "dropped", "passed": "holds", "inconclusive": "inconclusive", "undefined": "undefined"}
 _RISE = "rose"
 
 
@@ -29,6 +31,7 @@ class GateFile(JsonFile, frozen=True, tag="karat-gate/3"):
     signature: str
     datasets: tuple[DatasetChange, ...]
     flips: tuple[FlippedMention, ...]
+    notes: tuple[str, ...]
 
 
 def to_json(gate: GateResult) -> bytes:
@@ -44,7 +47,10 @@ def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20
     """
     page_layout, is_summary = get_layout(layout, width), layout == "markdown"
     decision = f"Gate {'passed' if gate.is_passed else 'closed'}: {_format_summary(gate)}"
+    warnings = [note for note in gate.notes if WARNING in note]
+    invented = [note for note in gate.notes if any(text in note for text in INVENTED_NOTES.values())]
     blocks: list[str] = [
+        *page_layout.format_notes_block(warnings, details=True),
         _format_heading(decision) if is_summary else decision,
         page_layout.draw(_build_dataset_rows(gate), (0, 6)),
     ]
@@ -56,6 +62,7 @@ def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20
             blocks += [_open_details(head), table, *more, Table("</details>")] if is_summary else [head, table, *more]
     if not gate.flips and any(change.difference for change in gate.datasets):
         blocks.append("Result files contain no flipped mentions. Pass the gold file and the predictions.")
+    blocks += page_layout.format_notes_block(invented, details=True)
     return page_layout.join([*blocks, page_layout.format_signatures(gate.signature)])
 
 
@@ -74,6 +81,9 @@ def _format_summary(gate: GateResult) -> str:
     allowed = f"{100 * gate.max_drop:g} point{'s' * (gate.max_drop != 0.01)}"
     confidence = f"{100 * gate.confidence:g} %"
     change_word = _RISE if gate.lower_is_better else "dropped"
+    undefined = [change.dataset for change in gate.datasets if change.state == "undefined"]
+    if undefined:
+        return f"{gate.measure} of the new version is undefined on {', '.join(map(escape_controls, undefined))}"
     if not gate.is_passed:
         worse = [change.dataset for change in gate.datasets if change.state == "dropped"]
         return (

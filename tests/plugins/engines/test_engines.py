@@ -17,8 +17,12 @@ import karat.plugins.engines.local
 from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.evaluation.distributed.source import Job, count_block
 from karat.evaluation.request import Request
+from karat.matching.read import offset_fit
 from karat.model.errors import InputError, KaratError, UnknownNameError, UsageError
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import from_code_points
 from karat.model.registry import get_plugin, list_plugins
+from karat.model.results.result import WARNING
 from karat.model.spec.engine import ROW, Engine
 from karat.model.tables.scatter import gather_blocks, plan_buckets, scatter_rows, split_block
 from tests.conftest import with_settings
@@ -363,3 +367,70 @@ def test_buckets_are_small_and_blobs_are_not(rows):
     plan = plan_buckets(rows)
     assert plan.n_buckets * plan.rows_at_once >= rows
     assert plan.rows_at_once / plan.n_buckets >= 63
+
+
+PAGES = [f"https://en.wikipedia.org/wiki/{title}" for title in ("Berlin", "Paris", "A_page_that_nobody_wrote")]
+QIDS = ["Q64", "Q90", "Q999999999"]
+FOREIGN = [f"https://de.wikipedia.org/wiki/Keine_Seite_{number}" for number in range(3)]
+
+
+@quick_engines
+@pytest.mark.parametrize(
+    ("gold", "predicted"), [(PAGES, QIDS), (QIDS, PAGES), (FOREIGN, QIDS), (PAGES, PAGES), (PAGES, [None] * 3)]
+)
+@pytest.mark.parametrize("settings", [{}, {"ids": "as-written"}, {"task": "c2w"}], ids=str)
+def test_ids_in_other_schemes_are_bridged_or_undefined_as_in_memory(
+    tmp_path, engine, gold, predicted, settings, small_blocks
+):
+    """Each document has one city, so that no block knows the ids of both sides."""
+    words = ("Berlin", "Paris", "Atlantis")
+    documents = [Document(word, word, (Label(0, 5, id),)) for word, id in zip(words, gold, strict=True)]
+    responses = [Response(word, (Prediction(0, 5, id),)) for word, id in zip(words, predicted, strict=True)]
+    write_parts(Corpus.from_documents(documents), tmp_path / "gold", 3)
+    write_parts(Run.from_responses(responses[::-1]), tmp_path / "predictions", 3)
+    here, there = (
+        karat.evaluate(*loaded(tmp_path), settings=settings),
+        karat.evaluate(*both(tmp_path), engine=engine, settings=settings),
+    )
+    assert told(there) == told(here)
+    assert (there.id_health, there.notes) == (here.id_health, here.notes)
+    if not settings and predicted is QIDS:
+        assert (there.score("strong:micro.f1").value is None) == (gold is FOREIGN)
+        assert there.id_health.bridge.startswith("starter@") == (gold is PAGES)
+
+
+def _in_another_unit(kind, size=60):
+    """Documents of which a third begin with characters that count otherwise in `kind`, and responses in `kind`."""
+    documents, responses = [], []
+    for number in range(size):
+        text = f"{'😀 ' if number % 3 else ''}{'x' * (number % 7)} met Ada in Rome, said {'y' * (9 - number % 7)}."
+        spans = [(text.index(word), text.index(word) + len(word)) for word in ("Ada", "Rome")]
+        documents.append(Document(f"d{number}", text, tuple(Label(*span, "Q1") for span in spans)))
+        predictions = tuple(Prediction(*from_code_points(text, kind, *span), "Q1") for span in spans)
+        responses.append(Response(f"d{number}", predictions))
+    return documents, responses
+
+
+@quick_engines
+@pytest.mark.parametrize("kind", ["utf16", "code-points", "shifted", "other texts"])
+@pytest.mark.parametrize("limit", [1000, 30], ids=["all documents", "a sample"])
+@pytest.mark.parametrize("how", [{"profile": "karat"}, {"profile": "elevant", "drop": "lowercase"}], ids=_name)
+def test_offsets_are_checked_as_in_memory(tmp_path, engine, kind, limit, how, monkeypatch, small_blocks):
+    monkeypatch.setattr(offset_fit, "_MAX_DOCUMENTS", limit)
+    documents, responses = _in_another_unit(OffsetKind.UTF16 if kind == "utf16" else OffsetKind.CODE_POINTS)
+    if kind == "shifted":
+        responses = [Response(f"d{n + 1}", response.predictions) for n, response in enumerate(responses[:-1])]
+    elif kind == "other texts":
+        responses = [Response(f"d{7 * n % 60}", response.predictions) for n, response in enumerate(responses)]
+    write_parts(Corpus.from_documents(documents), tmp_path / "gold", 4)
+    order = np.random.default_rng(3).permutation(len(responses))
+    write_parts(Run.from_responses(responses), tmp_path / "predictions", 3, order=order)
+    options = with_settings(how)
+    here, there = (
+        karat.evaluate(*loaded(tmp_path), **options),
+        karat.evaluate(*both(tmp_path), engine=engine, **options),
+    )
+    assert told(there) == told(here)
+    warnings = [note for note in there.notes if note.startswith(WARNING)]
+    assert bool(warnings) == (kind != "code-points")
+    assert all(("a sample" in warning) == (limit < 60) for warning in warnings)

@@ -207,3 +207,37 @@ def test_what_makes_no_campaign_is_refused():
         build_campaign(corpus(), [run("one")], name="c", priority="false-positives")
     with pytest.raises(UsageError, match="controls"):
         build_campaign(corpus(), [run("one")], name="c", batch=1)
+
+
+def _entities(made, source):
+    """The entities of a source's links, sorted."""
+    return sorted(link.entity for task in made.tasks for link in task.links if task.source == source)
+
+
+def test_two_fragments_of_one_page_are_two_links_as_in_scoring():
+    """The only fragment of a page is dropped; of two fragments, each is an entity."""
+    page = "https://en.wikipedia.org/wiki/List_of_Jedi"
+    text = "Kit Fisto met Plo Koon in the city of Ulm."
+    gold = [Label(0, 9, f"{page}#Kit_Fisto"), Label(38, 41, "https://en.wikipedia.org/wiki/Ulm#History")]
+    predicted = (Prediction(0, 9, f"{page}#Plo_Koon"), Prediction(38, 41, "https://en.wikipedia.org/wiki/Ulm"))
+    made = build_campaign(
+        Corpus.from_documents([Document("d", text, gold)]),
+        [Run.from_responses([Response("d", predicted)], name="s")],
+        name="jedi",
+    )
+    assert _entities(made, 0) == [f"{page}#Kit_Fisto", "https://en.wikipedia.org/wiki/Ulm"]
+    assert _entities(made, 1) == [f"{page}#Plo_Koon", "https://en.wikipedia.org/wiki/Ulm"]
+
+
+def test_ids_of_different_schemes_are_one_link_and_ids_of_nil_are_none():
+    """The built-in knowledge base bridges pages and QIDs, so that both sources share the link to Berlin."""
+    text = "Berlin and Atlantis are cities, one of them under water."
+    gold = [Label(0, 6, "https://en.wikipedia.org/wiki/Berlin"), Label(11, 19, "http://aksw.org/notInWiki/Atlantis")]
+    made = build_campaign(
+        Corpus.from_documents([Document("d", text, gold)]),
+        [Run.from_responses([Response("d", (Prediction(0, 6, "Q64"),))], name="s")],
+        name="cities",
+    )
+    assert (_entities(made, 0), _entities(made, 1)) == (["Q64"], ["Q64"])
+    assert made.options.counts["gold"]["NIL"] == 1
+    assert made.options.kb.startswith("starter")

@@ -176,9 +176,8 @@ def test_the_first_complete_answer_to_a_control_counts_and_undo_does_not_lift_it
     unsure = judge_of(store, "unsure")
     task = until_control(store, unsure)
     wrong = next(place for place, link in enumerate(task.links) if Decision.VERIFY not in link.correct)
-    store.record_decision(
-        unsure, task, say(wrong, Decision.VERIFY, id="slip")
-    )  # taken back before the answer is complete
+    slip = store.record_decision(unsure, task, say(wrong, Decision.VERIFY, id="slip"))
+    store.undo_record(unsure, slip.id)  # before the answer is complete
     answer(store, unsure, task)
     answer(store, unsure, task, wrong=True, round_="later")
     quality = {each.judge: each for each in measure_campaign(made, store.get_records(), resamples=0).judges}

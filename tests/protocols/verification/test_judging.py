@@ -10,6 +10,8 @@ from tests.protocols.verification.test_campaign import corpus, run
 
 pytestmark = pytest.mark.extras
 
+LEAD = "of the lead"
+
 
 @pytest.fixture
 def store(tmp_path, clock):
@@ -28,7 +30,7 @@ def client(store):
     from karat.web.judging.app import JudgingConfig, create_app
 
     every = []
-    with serving(create_app(JudgingConfig(store, open_starter()))) as port:
+    with serving(create_app(JudgingConfig(store, open_starter(), lead_token=LEAD))) as port:
         yield lambda: every.append(Browser(port)) or every[-1]
         for one in every:
             one.close()
@@ -169,3 +171,20 @@ def test_entities_are_found_as_one_types_with_what_they_are(client, store):
     assert "Cambr" in found[0]["name"]
     assert found[0]["link"].startswith("https://www.wikidata.org/wiki/Q")
     assert json.dumps(found)
+
+
+def test_only_the_lead_sees_judges_and_revokes_one(client, store):
+    judge, lead = entered(client, store), client()
+    task = judge.get("/api/task").json()["task"]
+    decide(judge, task)
+    for path, method in (("/api/lead/judges", "GET"), ("/api/lead/revoke", "POST")):
+        for headers in ({}, {"authorization": "bearer wrong"}):
+            response = judge.ask(method, path, {"worker": "anna"}, headers=headers)
+            assert (response.status_code, response.json()["error"]) == (401, "unauthorised")
+    signed = {"authorization": f"Bearer {LEAD}"}
+    (row,) = lead.ask("GET", "/api/lead/judges", headers=signed).json()["judges"]
+    assert (row["worker"], row["is_revoked"], row["control_result"]) == ("anna", False, "not tested")
+    (row,) = lead.post("/api/lead/revoke", json={"worker": "anna"}, headers=signed).json()["judges"]
+    assert row["is_revoked"]
+    assert judge.get("/api/task").status_code == 401
+    assert len(store.get_records()) == 1

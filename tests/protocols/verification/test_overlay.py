@@ -12,7 +12,13 @@ from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision, Judgement, effective_judgements, find_consensus
 from karat.protocols.verification.measures import measure_campaign
 from karat.protocols.verification.outcomes import PairAgreement
-from karat.protocols.verification.overlay import apply_overlay, build_overlay, encode_overlay, read_overlay
+from karat.protocols.verification.overlay import (
+    OverlayChange,
+    apply_overlay,
+    build_overlay,
+    encode_overlay,
+    read_overlay,
+)
 from karat.protocols.verification.posthoc import TextLink
 
 TEXT = "Anna saw Ulm and Bern and Chur and Rome."
@@ -335,3 +341,25 @@ def test_a_program_judges_by_lines_and_is_refused_where_they_are_wrong(made, tmp
 def test_a_link_in_a_text_overlaps_what_shares_a_character():
     assert TextLink("d", 0, 2, "Q1").overlaps(TextLink("d", 1, 3, "Q2"))
     assert not TextLink("d", 0, 2, "Q1").overlaps(TextLink("d", 2, 3, "Q2"))
+
+
+def test_a_fragment_tells_which_label_is_relinked():
+    """Two alternatives are two fragments of one page; the decision is about the second one."""
+    page = "https://en.wikipedia.org/wiki/List_of_Jedi"
+    labels = [
+        Label(0, 4, f"{page}#Kit_Fisto", mention_id="m"),
+        Label(0, 4, f"{page}#Plo_Koon", mention_id="m"),
+    ]
+    gold = Corpus.from_documents([Document("d", TEXT, labels)], name="toy")
+    made = build_campaign(gold, [run(Anna=f"{page}#Plo_Koon")], name="c")
+    change = OverlayChange("relink", "d", 0, 4, f"{page}#Plo_Koon", becomes="Q1")
+    overlay = build_overlay(made, [])._replace(changes=(change,))
+    assert [label.entity for label in apply_overlay(gold, overlay).corpus["d"].labels] == [f"{page}#Kit_Fisto", "Q1"]
+
+
+def test_gold_that_is_nil_by_its_id_can_be_relinked():
+    gold = corpus(Anna="http://aksw.org/notInWiki/Anna", Ulm="Q1")
+    made = build_campaign(gold, [run(Anna="Q2", Ulm="Q1")], name="c")
+    overlay = build_overlay(made, judged(made, {("s", "Anna"): V}))
+    assert [change.action for change in overlay.changes] == ["relink"]
+    assert [label.entity for label in apply_overlay(gold, overlay).corpus["d"].labels] == ["Q2", "Q1"]

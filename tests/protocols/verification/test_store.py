@@ -385,3 +385,49 @@ def test_a_survey_takes_settings_among_what_is_proposed_only(address, clock):
         1.0,
         0.0,
     ]
+
+
+def test_who_is_revoked_is_out_at_once_and_the_judgements_stay(address, made, clock):
+    from karat.protocols.verification.store.store import AccessDeniedError
+
+    store = opened(address, made, clock)
+    session, spare = store.start_session(store.create_invitation("anna")), store.create_invitation("anna", 1e6)
+    anna, ben = store.find_judge(session), judge_of(store, "ben")
+    done, held = store.lease_task(anna), None
+    all_of(store, anna, done)
+    held = store.lease_task(anna)
+    before = measure_campaign(made, store.get_records(), resamples=0)
+    assert store.revoke("anna")
+    assert store.find_judge(session) is None
+    for _ in range(2):  # an invitation that was not used yet is no way around
+        with pytest.raises(AccessDeniedError, match="revoked"):
+            store.start_session(spare)
+    assert measure_campaign(made, store.get_records(), resamples=0) == before
+    assert store.get_workers()[anna] == "anna"
+    assert {judge.worker: judge.is_revoked for judge in store.list_judges()} == {"anna": True, "ben": False}
+    offered = []
+    while (task := store.lease_task(ben)) is not None:
+        offered.append(task)
+        all_of(store, ben, task)
+    assert held in offered  # what anna held is free at once
+    assert done not in offered
+    assert not store.revoke("carla")  # never entered, and will not
+    with pytest.raises(AccessDeniedError, match="revoked"):
+        store.start_session(store.create_invitation("carla"))
+    assert store.restore_access("anna")
+    assert not store.restore_access("anna")
+    assert store.find_judge(store.start_session(spare)) == anna
+
+
+def test_an_invitation_whose_answer_never_arrived_works_again_and_its_session_does_not(address, made, clock):
+    from karat.protocols.verification.store.store import AccessDeniedError
+
+    store = opened(address, made, clock)
+    invitation = store.create_invitation("anna")
+    lost = store.start_session(invitation)  # the server dies before the cookie is sent
+    session = store.start_session(invitation)
+    assert store.find_judge(lost) is None
+    assert store.find_judge(session) is not None
+    with pytest.raises(AccessDeniedError, match="already used"):
+        store.start_session(invitation)
+    assert [judge.worker for judge in store.list_judges()] == ["anna"]

@@ -79,6 +79,16 @@ export interface Judgement {
   client_time: string;
 }
 
+/** A judge as only the lead sees it. */
+export interface Judge {
+  judge: string;
+  worker: string | null;
+  completed: number;
+  control_result: string;
+  code: string;
+  is_revoked: boolean;
+}
+
 export class ApiError extends Error {
   constructor(
     readonly error: string,
@@ -88,15 +98,15 @@ export class ApiError extends Error {
   }
 }
 
-async function sendRequest<T>(method: string, path: string, payload?: unknown): Promise<T> {
+async function sendRequest<T>(method: string, path: string, payload?: unknown, token?: string): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(
-      `api/${path}`,
-      payload === undefined
-        ? { method }
-        : { method, body: JSON.stringify(payload), headers: { "content-type": "application/json" } },
-    );
+    const headers = {
+      ...(payload !== undefined && { "content-type": "application/json" }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    };
+    const body = payload === undefined ? undefined : JSON.stringify(payload);
+    response = await fetch(`api/${path}`, { method, body, headers });
   } catch {
     throw new ApiError("away", "The server is not responding. Your earlier decisions are saved.");
   }
@@ -120,3 +130,7 @@ export const skipTask = (task: string, reason: string) =>
 export const undoJudgement = (id: string) => sendRequest<JudgementReceipt>("POST", "undo", { id });
 export const searchEntities = (text: string) =>
   sendRequest<{ entities: Entity[] }>("GET", `search?q=${encodeURIComponent(text)}`).then((result) => result.entities);
+export const loadJudges = (token: string) =>
+  sendRequest<{ judges: Judge[] }>("GET", "lead/judges", undefined, token).then((result) => result.judges);
+export const revokeJudge = (token: string, worker: string) =>
+  sendRequest<{ judges: Judge[] }>("POST", "lead/revoke", { worker }, token).then((result) => result.judges);

@@ -88,13 +88,13 @@ export function JudgingPage({
     return runAction(async () => {
       const receipt = await api.sendJudgement(task.task, judgement);
       recordIds.current.push(receipt.id);
-      const decided = {
+      const record: api.DecisionRecord = {
         id: receipt.id,
         decision: receipt.decision,
-        becomes: details.becomes ?? null,
-        chosen: details.chosen ?? [],
+        replacement: details.becomes ?? null,
+        selected: details.chosen ?? [],
       };
-      const links = task.links.map((link, index) => (index === linkIndex ? { ...link, decided } : link));
+      const links = task.links.map((link, index) => (index === linkIndex ? { ...link, decision: record } : link));
       const nextIndex = [...links.keys()]
         .map((step) => (linkIndex + 1 + step) % links.length)
         .find((index) => links[index].decision === null);

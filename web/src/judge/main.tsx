@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import { JudgingPage } from "./judging";
+import { LeadPage } from "./lead";
 import { Completion, SignIn } from "./session";
 
 type Screen = { page: "entrance"; message: string } | { page: "work" } | { page: "exit"; progress: api.Progress };
@@ -37,9 +38,18 @@ function App({ campaign }: { campaign: api.Campaign }) {
   );
 }
 
+const LEAD_PREFIX = "#/lead/";
 const root = document.getElementById("karat")!;
 api.loadCampaign().then(
-  (campaign) => render(<App campaign={campaign} />, root),
+  (campaign) =>
+    render(
+      location.hash.startsWith(LEAD_PREFIX) ? (
+        <LeadPage campaign={campaign} token={location.hash.slice(LEAD_PREFIX.length)} />
+      ) : (
+        <App campaign={campaign} />
+      ),
+      root,
+    ),
   (error: Error) =>
     render(
       <main class="session">

@@ -14,9 +14,11 @@ from karat.evaluation.cases.errors import NO_CANDIDATES, categories, list_candid
 from karat.evaluation.evaluation import Evaluation
 from karat.matching.facts.facts import Facts
 from karat.matching.facts.sentence import Sentence, sentence_around
+from karat.matching.read.invented_mentions import is_invented
 from karat.matching.read.pairing import Pairing
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.results.result import IdHealth
 from karat.model.results.verdict import Outcome, Verdicts
 from karat.model.signature import Signature
 from karat.model.spec.settings.task import TASKS
@@ -415,7 +417,9 @@ class _AlignedCases:
             self.ids[document],
             start,
             end,
-            sentence_around(texts[document], start, end) if texts is not None and document < len(texts) else None,
+            sentence_around(texts[document], start, end)
+            if texts is not None and document < len(texts) and not is_invented(start)
+            else None,
             tuple(
                 _make_link(self.corpus.labels, label, names[label])
                 for label in self._labels_by_mention.get(mention_row, ())
@@ -525,6 +529,12 @@ class CaseList(Sequence[MentionCase]):
     """Number of cases of all systems together, before filtering."""
     _aligned: _AlignedCases
     _indices: Longs
+
+    @property
+    def id_health(self) -> dict[str, IdHealth]:
+        """By system, how the ids of gold and predictions are written and whether they can match."""
+        healths = {system.system: system.evaluation.id_health for system in self._aligned.systems}
+        return {name: health for name, health in healths.items() if health is not None}
 
     def __len__(self) -> int:
         return len(self._indices)

@@ -33,6 +33,7 @@ from karat.analysis.comparison.significance import (
 )
 from karat.analysis.comparison.similarity.pooled import Similarities, compute_similarities
 from karat.evaluation.request import Request
+from karat.evaluation.task_inputs import INVENTED_NOTES
 from karat.model.output.display import ChartDisplay, TableDisplay
 from karat.model.results.result import WARNING, IdHealth
 from karat.model.run import selection_note
@@ -254,7 +255,14 @@ def _collect_notes(
     )
     yield from permutation_warnings(datasets, options)
     yield from sample_size_warnings(datasets, options)
-    untestable = sorted(name for name, row in table.additive_scores.items() if None in row.values())
+    untestable = sorted(
+        name
+        for name, row in table.additive_scores.items()
+        if any(
+            score is None and table.cells[name][system].result.score(table.measure).value is not None
+            for system, score in row.items()
+        )
+    )
     if untestable:
         names = ", ".join(untestable)
         yield f"{table.measure} is not a function of sums over documents on {names}: no intervals or tests"
@@ -269,7 +277,10 @@ def _collect_notes(
     for row in table.cells.values():
         for system, cell in row.items():
             selection_notes = [selection_note(system, cell.entry.dataset)] if cell.result.is_selected_on_corpus else []
-            for note in dict.fromkeys([*cell.result.notes, *selection_notes]):
+            invented_notes = [
+                f"{note}: {count:,}" for note in INVENTED_NOTES.values() if (count := cell.result.skipped.get(note))
+            ]
+            for note in dict.fromkeys([*cell.result.notes, *invented_notes, *selection_notes]):
                 runs_by_note.setdefault(note, []).append(f"{system} on {cell.entry.dataset}")
     yield from _variant_notes(table)
     yield from _training_notes(table)

@@ -23,8 +23,8 @@ OLD: Final = "old"
 
 _OUTCOME_WORDS: Final = {"fn": "missed"}
 
-State: TypeAlias = Literal["dropped", "passed", "inconclusive"]
-"""The loss is significantly larger than allowed, significantly smaller, or neither; see `GateResult`."""
+State: TypeAlias = Literal["dropped", "passed", "inconclusive", "undefined"]
+"""The loss is significantly larger than allowed, significantly smaller, or neither, or the new score is undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,13 @@ class GateResult:
     """Signature of the evaluation."""
     lower_is_better: bool = False
     """Whether lower values of the measure are better, so that a rise is a loss."""
+    notes: tuple[str, ...] = ()
+    """Notes of the comparison of both versions, warnings first."""
 
     @property
     def is_passed(self) -> bool:
-        """Whether no dataset dropped significantly by more than `max_drop`."""
-        return all(dataset.state != "dropped" for dataset in self.datasets)
+        """Whether no dataset dropped significantly by more than `max_drop`, or lost its score."""
+        return all(dataset.state not in ("dropped", "undefined") for dataset in self.datasets)
 
     def get_lost_mentions(self) -> tuple[FlippedMention, ...]:
         """Return the mentions that only the old version links correctly."""
@@ -121,7 +123,8 @@ def check_gate(
     """Compare two versions of a system on their common datasets and decide whether the new one passes.
 
     The new version fails if on some dataset the whole interval of the difference, at the level `confidence`, is a drop
-    of more than `max_drop`, a share below 1; for a measure whose lower values are better, a rise. The systems in `new`
+    of more than `max_drop`, a share below 1; for a measure whose lower values are better, a rise. It also fails if its
+    score is undefined and that of the old version is not. The systems in `new`
     and `old` are renamed to `new` and `old`.
     """
     if 1 <= max_drop <= 100:
@@ -149,6 +152,7 @@ def check_gate(
         tuple(flips),
         comparison.signature,
         any(pair.lower_is_better for scores in comparison.datasets for pair in scores.pairs),
+        comparison.notes,
     )
 
 
@@ -164,7 +168,7 @@ def _compare_versions(scores: DatasetScores, max_drop: float) -> DatasetChange:
     """Decide from the interval of the difference whether the score got worse by more than `max_drop` on a dataset.
 
     A score gets worse if it drops or, for a measure whose lower values are better, if it rises. Without an interval
-    the decision is `inconclusive`.
+    the decision is `inconclusive`, or `undefined` if only the new version has no score.
     """
     (pair,) = scores.pairs
     sign = 1 if pair.system_a == NEW else -1
@@ -176,6 +180,8 @@ def _compare_versions(scores: DatasetScores, max_drop: float) -> DatasetChange:
         worst, best = (-high, -low) if pair.lower_is_better else (low, high)  # changes for the better are positive
         state = "dropped" if best < -max_drop else "passed" if worst >= -max_drop else "inconclusive"
     values = scores.scores[OLD].value, scores.scores[NEW].value
+    if values[0] is not None and values[1] is None:
+        state = "undefined"
     reason = pair.reason or (None if low is not None else "too few documents for an interval")
     return DatasetChange(scores.name, *values, difference, low, high, state, reason)
 

@@ -33,6 +33,8 @@ import numpy as np
 
 from karat.data.inputs import GoldInput, load_golds
 from karat.evaluation.evaluation import evaluate
+from karat.evaluation.id_bridge import bridge_ids
+from karat.evaluation.request import Request
 from karat.kb.catalogue import open_kb
 from karat.kb.ids.id_context import build_context
 from karat.kb.ids.normalising_kb import wrap_kb
@@ -134,6 +136,8 @@ class Agreement(JsonFile, frozen=True, tag="karat-agreement/2"):
     """Krippendorff's alpha over the items that all annotators of a document marked."""
     categories: Mapping[str, CategoryAgreement]
     """Agreement on categories by dimension."""
+    kb: str | None = None
+    """Name of the knowledge base that resolves ids, or maps ids of different schemes onto each other."""
 
 
 class Judgements(NamedTuple):
@@ -189,7 +193,8 @@ def agreement(
     Each of `golds` is a path, a name from the catalogue, plain dictionaries, or an object; `golds` may be a mapping
     from names.
     Intervals at the level `confidence` are computed from `resamples` bootstrap samples of documents. With a knowledge
-    base, ids of the same entity are equal. Raises `InputError` if two annotators have different texts under one id.
+    base, ids of the same entity are equal; by default the built-in one maps ids of different schemes onto each other.
+    Raises `InputError` if two annotators have different texts under one id.
     """
     corpora = load_golds(golds)
     kb = open_kb(kb) if isinstance(kb, str | os.PathLike) else kb
@@ -200,6 +205,9 @@ def agreement(
             "mapping from names."
         )
     ids = _shared_documents(corpora)
+    if kb is None:
+        requests = (bridge_ids(Request.from_options(), corpus, corpora) for corpus in corpora)
+        kb = next((request.kb for request in requests if request.kb is not None), None)
     item_judgements, n_excluded_labels = collect_judgements(corpora, ids, kb)
     by_dimension = {
         dimension: collect_category_judgements(corpora, ids, dimension) for dimension in _shared_dimensions(corpora)
@@ -233,6 +241,7 @@ def agreement(
             for dimension, dimension_judgements in by_dimension.items()
         },
         excluded={description: count for description, count in excluded.items() if count},
+        kb=None if kb is None else kb.name,
     )
 
 

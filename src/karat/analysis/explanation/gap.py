@@ -6,15 +6,17 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
 from karat.evaluation.task_inputs import JudgedTables
 from karat.kb.protocol import KB
@@ -32,7 +34,7 @@ from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import SIGNED_SETTINGS
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.settings.threshold import SWEEPS, Sweep, Threshold
-from karat.model.tables.columns import NO_LINK
+from karat.model.tables.columns import NO_LINK, Mentions
 from karat.stats.shapley import shapley
 
 EXACT_UP_TO = 12
@@ -161,8 +163,8 @@ def explain_gap(
     from `reference_profile` to `profile`. The shares add up to the gap. Settings that cannot affect `measure` on this
     data are listed but not scored. With more than 12 settings, `samples` orders are sampled. `reference_measure` is
     used under the reference profile if it differs from `measure`; `reference_settings` and `settings` override the two
-    profiles. `progress` is called with 1 after each scored mixture of settings. Raises `UsageError` if a score is
-    undefined.
+    profiles. If a profile bridges the ids of both sides, all mixtures use its knowledge base. `progress` is called with
+    1 after each scored mixture of settings. Raises `UsageError` if a score is undefined.
     """
     corpus, run = load_inputs(gold, predictions)
     reference, target = (
@@ -194,6 +196,10 @@ def attribute_gap(
     """
     reference_side, target_side = _Side.from_request(reference), _Side.from_request(target)
     corpus, run = evaluation.source.data
+    bridges = [bridge_ids(side.request, corpus, [run]) for side in (reference_side, target_side)]
+    bridge = next((request.kb for request in bridges if request.is_bridge), None)
+    if bridge is not None:
+        reference_side, target_side = reference_side.with_kb(bridge), target_side.with_kb(bridge)
     judged = evaluation.inputs.judged.copy()  # the many mixtures are of no use to others
     players, irrelevant = _group_settings(reference_side, target_side, corpus, run)
     results: dict[frozenset[str], Result] = {}
@@ -342,6 +348,12 @@ class _Side:
         table = request.signature("").to_dict()
         return cls(request, {name: table[name] for name in SIGNED_SETTINGS}, str(request.all_measures[0]))
 
+    def with_kb(self, kb: KB) -> _Side:
+        """Return the side with a knowledge base; ids are read as before, unless their setting uses one."""
+        request = self.request.replace(settings={"ids": self.table["ids"]}, kb=kb, measures=[self.measure])
+        table = request.signature("").to_dict()
+        return _Side(request, {name: table[name] for name in SIGNED_SETTINGS}, self.measure)
+
     def get_value(self, setting: str) -> str:
         """Return the value of a setting in this profile, or its measure for the name `measure`."""
         return self.measure if setting == _MEASURE else self.table[setting]
@@ -437,24 +449,36 @@ def _score_mixture(
     return Evaluation.from_data(request, corpus, run, judged=judged).result
 
 
+_ItemKey: TypeAlias = tuple[str, int, int, int, int]
+"""Side (`gold` or `prediction`), document, start and end of an item, and its number among those on its span."""
+
+
 class _ItemOutcome(NamedTuple):
-    """How a gold label or a prediction counts, as a word, and its row in the table of verdicts."""
+    """How a gold label or a prediction counts, as a word, with its row in the table of verdicts."""
 
     word: str
     row: Mapping[str, Any]
+    keys: Mapping[str, _ItemKey | None]
+    """Keys of the gold label and of the prediction of the row, by side."""
 
 
 _WORDS = {"gold": ("matched", "missed"), "prediction": ("correct", "wrong")}
 
 
-def _collect_outcomes(result: Result, measure: str) -> dict[tuple[str, int], _ItemOutcome]:
-    """Return how every gold label and prediction counts in the view of `measure`.
-
-    Keys are pairs of side (`gold` or `prediction`) and row there. Empty if the view has no verdicts.
-    """
-    outcomes: dict[tuple[str, int], _ItemOutcome] = {}
-    table = result.verdicts
-    for row in table.filter(pc.equal(table.column("view"), str(parse_measure(measure).view))).to_pylist():
+def _collect_outcomes(result: Result, measure: str) -> dict[_ItemKey, _ItemOutcome]:
+    """Return how every gold label and prediction counts in the view of `measure`; empty if it has no verdicts."""
+    outcomes: dict[_ItemKey, _ItemOutcome] = {}
+    view, table, evaluation = str(parse_measure(measure).view), result.verdicts, result.evaluation
+    rows = table.filter(pc.equal(table.column("view"), view)).to_pylist()
+    if not rows:
+        return outcomes
+    assert evaluation is not None
+    pairing = evaluation.inputs.pairing(evaluation.plans.views[view].source)
+    keys = {
+        "gold": _list_keys("gold", pairing.corpus.labels),
+        "prediction": _list_keys("prediction", pairing.run.predictions),
+    }
+    for row in rows:
         for side, is_correct, is_wrong in (
             ("gold", row["matched_gold"], row["unmatched_gold"]),
             ("prediction", row["matched_prediction"], row["unmatched_prediction"]),
@@ -462,15 +486,25 @@ def _collect_outcomes(result: Result, measure: str) -> dict[tuple[str, int], _It
             if row[side] is not None:
                 words = _WORDS[side]
                 word = words[0] if is_correct else words[1] if is_wrong else "not counted"
-                previous = outcomes.get((side, row[side]))
+                key = keys[side][row[side]]
+                previous = outcomes.get(key)
                 if previous is None or previous.word == "not counted":
-                    outcomes[side, row[side]] = _ItemOutcome(word, row)
+                    item_keys = {name: None if row[name] is None else keys[name][row[name]] for name in keys}
+                    outcomes[key] = _ItemOutcome(word, row, item_keys)
     return outcomes
 
 
-def _find_flips(
-    before: Mapping[tuple[str, int], _ItemOutcome], after: Mapping[tuple[str, int], _ItemOutcome]
-) -> Iterator[Flip]:
+def _list_keys(side: str, mentions: Mentions) -> list[_ItemKey]:
+    """Return the key of each item; rows are no keys, because settings add and drop predictions."""
+    counts: Counter[tuple[int, int, int]] = Counter()
+    keys: list[_ItemKey] = []
+    for span in zip(mentions.document.tolist(), mentions.start.tolist(), mentions.end.tolist(), strict=True):
+        keys.append((side, *span, counts[span]))
+        counts[span] += 1
+    return keys
+
+
+def _find_flips(before: Mapping[_ItemKey, _ItemOutcome], after: Mapping[_ItemKey, _ItemOutcome]) -> Iterator[Flip]:
     """Yield the cases that count differently; a gold label and the prediction matched to it are one case.
 
     `before` and `after` are from `_collect_outcomes`. An item in only one of them is `excluded` in the other.
@@ -481,21 +515,23 @@ def _find_flips(
         for old, new in [(before.get(key), after.get(key))]
         if (old.word if old else "excluded") != (new.word if new else "excluded")
     }
-    reported: set[tuple[str, int]] = set()
+    reported: set[_ItemKey] = set()
     for key in changed:
         if key in reported:
             continue
-        row = _select_row(before.get(key), after.get(key))
-        pair = [(side, row[side]) for side in ("gold", "prediction") if row[side] is not None]
-        reported.update(pair)
-        changes_by_side = {side: changed.get((side, number), ("", "")) for side, number in pair}
-        yield _make_flip(row, changes_by_side.get("gold", ("", "")), changes_by_side.get("prediction", ("", "")))
+        outcome = _select_outcome(before.get(key), after.get(key))
+        pair = {side: item for side, item in outcome.keys.items() if item is not None}
+        reported.update(pair.values())
+        changes_by_side = {side: changed.get(item, ("", "")) for side, item in pair.items()}
+        yield _make_flip(
+            outcome.row, changes_by_side.get("gold", ("", "")), changes_by_side.get("prediction", ("", ""))
+        )
 
 
-def _select_row(old: _ItemOutcome | None, new: _ItemOutcome | None) -> Mapping[str, Any]:
-    """Return the verdict row that has both gold label and prediction if one of the two has, preferably the new one."""
-    rows = [outcome.row for outcome in (new, old) if outcome is not None]
-    return max(rows, key=lambda row: (row["gold"] is not None) + (row["prediction"] is not None))
+def _select_outcome(old: _ItemOutcome | None, new: _ItemOutcome | None) -> _ItemOutcome:
+    """Return the outcome whose case has both gold label and prediction if one has; if both have, the new one."""
+    outcomes = [outcome for outcome in (new, old) if outcome is not None]
+    return max(outcomes, key=lambda outcome: sum(item is not None for item in outcome.keys.values()))
 
 
 def _make_flip(row: Mapping[str, Any], gold: tuple[str, str], prediction: tuple[str, str]) -> Flip:

@@ -113,6 +113,13 @@ def profile_option(default: str | None = "karat", note: str = "") -> Decorator:
     )
 
 
+def settings_option() -> Decorator:
+    """Return a decorator that adds `--set` as `overrides`, settings to parse with `parse_settings`."""
+    return option(
+        "--set", "overrides", multiple=True, metavar="SETTING=VALUE", help="Override a setting of the profile."
+    )
+
+
 _SHORTCUTS: dict[str, Decorator] = {
     "match": option(
         "--match",
@@ -152,7 +159,7 @@ def convention_options(
         ConventionOptions,
         profile_option("karat" if not profile_note else None, profile_note),
         *(_SHORTCUTS[item] if isinstance(item, str) else item for item in shortcuts),
-        option("--set", "overrides", multiple=True, metavar="SETTING=VALUE", help="Override a setting of the profile."),
+        settings_option(),
         kb_option(kb),
         option("--allow-unknown", is_flag=True, help="Skip predictions for unknown documents."),
     )

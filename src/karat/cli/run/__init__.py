@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from karat.cli.arguments import check_paths, split_arguments
+from karat.cli.arguments import check_paths, parse_settings, split_arguments
 from karat.cli.options.declaration import Decorator, group_options, karat_command, option
 from karat.cli.options.output import details_option, json_option, limit_option
 from karat.cli.options.reading import input_options
-from karat.cli.options.scoring import gold_format_option, profile_option, task_option
+from karat.cli.options.scoring import gold_format_option, profile_option, settings_option, task_option
 from karat.cli.output import echo, page_width, print_tables, write_output
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def _build_run_options(**options: object) -> RunOptions:
 @option("--out", default="runs", show_default=True, metavar="DIR", help="Output folder of the predictions.")
 @task_option("Task; d2kb passes the gold mentions to systems that accept them.")
 @profile_option()
+@settings_option()
 @limit_option(None, "documents, for a quick test", min_value=1)
 @group_options(
     "run_options",
@@ -74,6 +75,7 @@ def command(
     out: str,
     task: str | None,
     profile: str,
+    overrides: tuple[str, ...],
     limit: int | None,
     run_options: RunOptions,
     yes: bool,
@@ -125,6 +127,7 @@ def command(
             profile=profile,
             limit=limit,
             gold_format=gold_format,
+            settings=parse_settings(overrides),
         )
     if chart is not None:
         check_chart_path(chart)

@@ -13,9 +13,12 @@ COMMANDS = {
     "export": "Export the judgements under pseudonyms.",
     "import": "Import exported judgements.",
     "invite": "Create invitation links for judges.",
+    "judges": "List judges with their control results and completion codes.",
+    "migrate": "Migrate a campaign that an earlier Karat created.",
     "overlay": "Write an overlay that corrects the gold standard.",
     "report": "Report outcomes, scores and agreement of judges.",
     "restore": "Restore a backup into an empty database.",
+    "revoke": "Revoke the access of a judge.",
     "serve": "Serve a campaign to judges over HTTP.",
     "survey": "Report which mentions people would annotate.",
 }

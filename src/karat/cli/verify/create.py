@@ -119,6 +119,8 @@ def command(
     echo(f"{campaign_store.database.label}: {format_count(n_tasks, 'task')}, {format_count(n_controls, 'control')}")
     for source_name, counts in campaign.options.counts.items():
         echo(f"  {source_name}: {', '.join(f'{kind_name} {count}' for kind_name, count in counts.items())}")
+    if kb is None and campaign.options.kb is not None:
+        echo(f"ids: of different schemes; the knowledge base {campaign.options.kb} maps them onto each other")
     if lacks_controls(campaign, options):
         echo("karat: no controls were created, because no passage has three links that all sources share.", err=True)
     campaign_store.database.close()

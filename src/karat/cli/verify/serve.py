@@ -21,12 +21,15 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     """Serve a campaign to judges over HTTP.
 
     Judges open the links of `karat verify invite` on a computer or phone. Each judgement is on disk before the server
-    confirms it, so you can stop the server at any time. docs/verification.md describes the JSON resources.
+    confirms it, so you can stop the server at any time. The lead page, whose address is printed, lists judges and
+    revokes their access. docs/verification.md describes the JSON resources.
 
     \b
     karat verify invite demo.sqlite anna ben
     karat verify serve demo.sqlite
     """
+    from secrets import token_urlsafe
+
     from karat.kb.catalogue import open_snapshot
     from karat.model.errors import UsageError
     from karat.protocols.verification.store.store import CampaignStore
@@ -37,11 +40,9 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
         from karat.web.server.request_checks import LOOPBACK
     except ImportError:
         raise UsageError("karat verify serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
-    campaign_store = CampaignStore.open(store)
-    listen(
-        create_app(JudgingConfig(campaign_store, open_snapshot(kb), (*LOOPBACK, host, *hosts), secure_cookies)),
-        host,
-        port,
-        echo,
+    campaign_store, token = CampaignStore.open(store), token_urlsafe(24)
+    config = JudgingConfig(
+        campaign_store, open_snapshot(kb), (*LOOPBACK, host, *hosts), secure_cookies, lead_token=token
     )
+    listen(create_app(config), host, port, lambda line: echo(f"{line}\nlead page: {line.split()[0]}#/lead/{token}"))
     campaign_store.database.close()

@@ -289,8 +289,8 @@ def format_notes(
         *_table_notes(checks, read_options.kb),
         *_score_notes(*checks.scores),
         *_nil_id_notes(checks, read_options),
-        *_nil_like_notes("gold labels", checks.gold),
-        *_nil_like_notes("predictions", checks.predictions),
+        *_nil_like_notes("gold label", checks.gold),
+        *_nil_like_notes("prediction", checks.predictions),
         *(_offset_notes(views) if offset_warning is None else []),
     )
 
@@ -299,7 +299,9 @@ def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterato
     """Yield a note if no predicted id occurs in the gold standard."""
     gold, predictions = checks.gold, checks.predictions
     if gold.example and predictions.example and gold.n_linked and not checks.has_shared_entity:
+        is_certain = not predictions.n_linked  # the prefix rule takes every predicted id for an emerging entity
         yield (
+            f"{WARNING if is_certain else ''}"
             f"no entity id of the predictions occurs in the gold standard (gold has {gold.example!r}, predictions have "
             f"{predictions.example!r})"
             + (": ids are compared as written" if read_options.ids is Ids.AS_WRITTEN else "")
@@ -355,7 +357,8 @@ def _table_notes(checks: InputChecks, kb: KB | None) -> Iterator[str]:
 def _score_notes(count: int, low: float, high: float) -> Iterator[str]:
     """Yield a note about scores outside [0, 1]."""
     if count:
-        yield f"{count} scores are outside [0, 1] (from {low:g} to {high:g}): they are compared unchanged"
+        verb = "is" if count == 1 else "are"
+        yield (f"{format_count(count, 'score')} {verb} outside [0, 1] (from {low:g} to {high:g}): compared unchanged")
 
 
 def _nil_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[str]:
@@ -371,7 +374,11 @@ def _nil_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[st
 def _nil_like_notes(side_name: str, side: SideChecks) -> Iterator[str]:
     """Yield a note for each id that looks like NIL."""
     for name, count in side.nil_like_ids:
-        yield f"{count} {side_name} are linked to the id {name!r}, which is an ordinary entity: NIL is written as null"
+        verb = "is" if count == 1 else "are"
+        yield (
+            f"{format_count(count, side_name)} {verb} linked to the id {name!r}, which is an ordinary entity: "
+            "NIL is written as null"
+        )
 
 
 def _offset_notes(views: Mapping[str, Statistics]) -> Iterator[str]:

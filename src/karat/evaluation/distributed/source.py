@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
@@ -34,14 +35,16 @@ from karat.evaluation.verdict_stream import BlockVerdicts, collect_verdicts, sor
 from karat.matching.read.corpus_context import CorpusContext
 from karat.matching.read.document_id_check import unknown_document_error
 from karat.matching.read.extra_documents import EXTRA_DOCUMENTS, add_extra_documents
+from karat.matching.read.offset_fit import OffsetFit, check_offsets, mask_sample
 from karat.matching.read.task_data import check_task_counts
 from karat.matching.read.text_alignment import align_with_corpus, align_with_texts
-from karat.model.corpus import Corpus
+from karat.model.corpus import Corpus, add_text_facts
 from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.measure_name import ViewName
 from karat.model.registry import get_plugin
 from karat.model.run import Run
 from karat.model.spec.engine import ROW, Engine, PartitionedData
+from karat.model.spec.settings.task import MENTION_SOURCES
 from karat.model.spec.settings.threshold import Threshold
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
@@ -376,7 +379,23 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
             self._digests.append(block.digests)
             if self.progress is not None:
                 self.progress(len(block.sums.row))
-        return collector.finish(sums)
+        first, *others = collector.finish(sums)
+        return [replace(first, input_checks=first.input_checks._replace(offset_fit=self._offset_fit)), *others]
+
+    @cached_property
+    def _offset_fit(self) -> OffsetFit:
+        """How well the offsets of predictions fit the texts, checked in the same documents as in memory."""
+        gold, size = self.gold.with_text(), len(self.gold)
+        if self.request.conventions.task.source not in MENTION_SOURCES or "text" not in gold.schema.names:
+            return OffsetFit()
+        # Predictions may be shifted by a document, so that the documents before and after are needed too.
+        is_near = np.convolve(mask_sample(_read_all_ids(gold), size), [True] * 3)[1:-1] > 0
+        documents = add_text_facts(_read_rows(gold, lambda table: pa.array(is_near[table.column(ROW).to_numpy()])))
+        ids = documents.column("id").combine_chunks()
+        responses = _read_rows(self.predictions, lambda table: pc.is_in(table.column("id"), ids))
+        job = replace(self.job, columns=(_column_names(gold), self.job.columns[1]))
+        pairing = job.create_block(documents, responses).inputs.pairing()
+        return check_offsets(pairing.corpus, pairing.run, pairing.document_index, size)
 
     def get_digests(self) -> tuple[str, str]:
         """Return the digests (hexadecimal) of all documents and of all responses; call `count_blocks` first."""
@@ -469,6 +488,13 @@ def _read_columns(data: PartitionedData, *columns: str) -> Arrow:
     return pa.concat_tables(
         table for partition in data.partitions for table in partition.tables(_ROWS_PER_READ, [*columns])
     )
+
+
+def _read_rows(data: PartitionedData, mask: Callable[[Arrow], Arrow]) -> Arrow:
+    """Read the rows for which `mask`, a function of tables, returns true, with all columns and `ROW`."""
+    columns = [name for name in data.schema.names if name not in (ROW, *_DOCUMENT_FACTS.names)]
+    tables = (table for partition in data.partitions for table in partition.tables(_ROWS_PER_READ, columns))
+    return pa.concat_tables((table.filter(mask(table)) for table in tables), promote_options="permissive")
 
 
 def _column_names(data: PartitionedData) -> tuple[str, ...]:

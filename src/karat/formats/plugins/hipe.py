@@ -29,6 +29,7 @@ from karat.formats.parsing.tokens.hipe_columns import (
     Tokens,
     check_filled,
     get_scored_types,
+    list_candidates,
     parse_links,
     read_link_runs,
     read_mentions,
@@ -39,7 +40,7 @@ from karat.formats.parsing.tokens.hipe_columns import (
 )
 from karat.formats.parsing.tokens.iob import OUTSIDE, TokenMention
 from karat.model.corpus import Corpus
-from karat.model.document import UNLINKED, Candidate, EntityId, Label, Prediction
+from karat.model.document import UNLINKED, EntityId, Label, Prediction
 from karat.model.reader_categories import METONYMIC
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format, Sample
@@ -113,14 +114,10 @@ def _read_predictions(tokens: Tokens, context: ReadContext) -> list[Prediction]:
         start, end = tokens.get_span(mark)
         entities = parse_links(link_run.type if link_run else "_")
         types = get_scored_types(mention.type, context) if mention else ()
-        skipped["NIL after other links of a ranking"] += None in entities[1:]
         skipped["links that do not cover a whole mention (predictions without type)"] += mention is None
-        ids = [link for link in entities if isinstance(link, str)]
-        candidates = tuple(map(Candidate, ids)) if len(entities) > 1 else ()
+        categories, candidates = tokens.get_categories(mark), list_candidates(entities)
         predictions.append(
-            Prediction(
-                start, end, entities[0], types=types, categories=tokens.get_categories(mark), candidates=candidates
-            )
+            Prediction(start, end, entities[0], types=types, categories=categories, candidates=candidates)
         )
     skipped["metonymic senses in predictions"] += len(read_mentions(rows, "NE-COARSE-METO", context))
     skipped["metonymic links in predictions"] += len(read_link_runs(rows, "NEL-METO", []))

@@ -13,6 +13,7 @@ from karat.formats.parsing.tokens.hipe_columns import (
     ReadContext,
     Tokens,
     check_filled,
+    list_candidates,
     parse_links,
     read_link_runs,
     read_token_corpus,
@@ -20,7 +21,7 @@ from karat.formats.parsing.tokens.hipe_columns import (
 )
 from karat.formats.parsing.tokens.iob import OUTSIDE
 from karat.model.corpus import Corpus
-from karat.model.document import Candidate, Label, Prediction
+from karat.model.document import Label, Prediction
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format, Sample
 
@@ -56,10 +57,7 @@ def _read_predictions(tokens: Tokens, context: ReadContext) -> list[Prediction]:
     predictions = []
     for mark in read_link_runs(tokens.rows, "NEL-LIT", ()):
         entities = parse_links(mark.type)
-        ids = [link for link in entities if isinstance(link, str)]
-        context.skipped["NIL after other links of a ranking"] += None in entities[1:]
-        candidates = tuple(map(Candidate, ids)) if len(entities) > 1 else ()
-        categories = tokens.get_categories(mark)
+        categories, candidates = tokens.get_categories(mark), list_candidates(entities)
         predictions.append(
             Prediction(*tokens.get_span(mark), entities[0], categories=categories, candidates=candidates)
         )

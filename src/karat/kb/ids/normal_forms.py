@@ -145,6 +145,12 @@ def recognise_id(id: str, context: IdContext = DEFAULT_CONTEXT) -> RecognisedId 
     return RecognisedId(parsed.scheme, parsed.normal_form, parsed.fragment is not None)
 
 
+def restore_fragment(id: str) -> str:
+    """Return the normal form of a fragment of a page as its address, with `#`; other ids are returned unchanged."""
+    parsed = parse_id(id) if _FRAGMENT_MARK in id else None
+    return id if parsed is None else parsed.normal_form.replace(_FRAGMENT_MARK, "#", 1)
+
+
 def express_item(id: str, context: IdContext) -> str:
     """Return the QID `id` as the context writes items: by its address if bare ids are no items. Other ids stay."""
     is_item = not context.bare_items and _PLAIN_ITEM.fullmatch(id) is not None

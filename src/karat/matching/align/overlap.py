@@ -370,7 +370,7 @@ def same_entity_in_top(k: int, gold: Items, predictions: Items, pairs: Pairs) ->
     mask = same_entity(gold, predictions, pairs)
     if k == 1 or predictions.candidates is None:
         return mask
-    undecided = np.flatnonzero(~mask & (gold.entity[pairs.gold] >= 0))
+    undecided = np.flatnonzero(~mask & (gold.entity[pairs.gold] != NO_LINK))
     rows = predictions.row[pairs.prediction[undecided]]
     ranked = predictions.candidates.lists.take(rows)
     owner = _list_owners(ranked)

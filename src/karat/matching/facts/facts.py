@@ -20,10 +20,11 @@ from karat.kb.protocol import KB
 from karat.matching.facts.kb_facts import EntityFacts, SurfaceFacts, has_role
 from karat.matching.read.invented_mentions import mask_invented
 from karat.matching.read.pairing import Pairing, code_labels, require_texts, value_kinds
-from karat.matching.read.read_options import ReadOptions
+from karat.matching.read.read_options import ReadOptions, find_nil_items
 from karat.model.corpus import Corpus
 from karat.model.items import CodeLists
 from karat.model.reader_categories import NOT_COREFERENCE
+from karat.model.spec.settings.conventions import NilIds
 from karat.model.surface import is_lowercase, is_nominal, is_partial_name, is_pronoun, starts_lowercase
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Ints, Longs, Mentions
@@ -352,9 +353,12 @@ def label_facts(
     """Return the facts about the labels of a corpus, with ids as written, independent of scoring options.
 
     The facts are computed on first use. `definitions`: what counts as lower case, rare and so on.
+    Ids that are NIL by default are NIL here too.
     """
     names, codes = code_labels(corpus.labels)
-    labels, texts = replace(corpus.labels, names=names), corpus.texts
+    is_nil = find_nil_items(corpus.labels, NilIds.NOT_IN_WIKI)
+    labels = replace(corpus.labels, names=names, entity=np.where(is_nil, NIL, corpus.labels.entity))
+    texts = corpus.texts
     source = _AnnotationSource(labels, codes.same_as, labels.document, lambda: texts, lambda: value_kinds(labels))
     return AnnotationFacts(source, kb, definitions)
 

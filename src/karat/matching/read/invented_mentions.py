@@ -64,3 +64,8 @@ def mask_invented(start: Ints) -> Bools:
     """Return the mask of predictions that `add_invented` added, by the starts of predictions."""
     mask: Bools = start >= _FIRST_OFFSET
     return mask
+
+
+def is_invented(start: int) -> bool:
+    """Return whether a prediction that begins at `start` was invented, so that the text does not have it."""
+    return start >= _FIRST_OFFSET

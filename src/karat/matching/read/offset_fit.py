@@ -2,6 +2,10 @@
 
 A prediction fits badly if it begins or ends inside a word, or with white space. Documents with such predictions are
 tried under every kind of offsets. Scripts without spaces have no such edges; there, the gold spans decide.
+
+Large corpora are checked in a random sample of about 1,000 documents, so that the check costs little. The probability
+that it misses a mistake in one of a hundred documents is 0.00004. The hash of its id decides whether a document is in
+the sample, so that neither the order of documents nor their division into blocks matters.
 """
 
 from __future__ import annotations
@@ -22,7 +26,9 @@ from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import UnitMap, encode_text, map_units
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
+from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs
+from karat.model.tables.digest import hash_strings
 
 _WORD, _SPACE, _UNSPACED = 1, 2, 3
 _LAST_SPACED = 0x2E7F  # CJK and other scripts without spaces follow
@@ -31,7 +37,8 @@ _PART_LENGTH = 1 << 18
 _MIN_GAIN = 3
 _MIN_RATIO = 3  # of documents that fit better and worse
 _MIN_SHARE = 0.1  # of all documents with predictions
-_SAMPLE_SIZE = 100  # documents that fit worst
+_MAX_DOCUMENTS = 1000  # above this number, a sample of about this size is checked
+_WORST_SIZE = 100  # documents that fit worst
 _MIN_RELATIVE_GAIN = 0.9  # of the best kind in these documents, to be counted in all documents
 _NO_LENGTH = np.iinfo(np.int32).max  # of documents that were added without their texts
 _MIN_SHIFTED = 3
@@ -69,6 +76,8 @@ class OffsetFit(NamedTuple):
     """Number of documents in which at least half of the predictions fit badly."""
     n_shifted: tuple[int, int] = (0, 0)
     """Number of these documents whose predictions are on gold spans of the document before and after theirs."""
+    is_sample: bool = False
+    """Whether only a sample of the documents was checked."""
 
     def merge(self, other: OffsetFit) -> OffsetFit:
         """Return the counts of both blocks together."""
@@ -83,6 +92,7 @@ class OffsetFit(NamedTuple):
             self.n_misfits + other.n_misfits,
             self.n_bad_documents + other.n_bad_documents,
             (before + other.n_shifted[0], after + other.n_shifted[1]),
+            self.is_sample or other.is_sample,
         )
 
     def find_best_kinds(self) -> list[OffsetKind]:
@@ -121,9 +131,13 @@ class OffsetFit(NamedTuple):
             else f"to convert them, pass --offsets {best}"
         )
         return (
-            f"in {fit.n_better:,} of {self.n_documents:,} documents with predictions, the offsets fit the text as "
+            f"in {fit.n_better:,} of {self._describe_documents()} with predictions, the offsets fit the text as "
             f"{best.description}{alternatives}, but not as code points. Nothing was converted: {advice}"
         )
+
+    def _describe_documents(self) -> str:
+        """Return the number of checked documents with the noun."""
+        return f"{'a sample of ' if self.is_sample else ''}{self.n_documents:,} documents"
 
     def _describe_other_texts(self) -> str | None:
         """Return a warning if many predictions seem to belong to other texts than those of their documents."""
@@ -131,45 +145,61 @@ class OffsetFit(NamedTuple):
         if count >= max(_MIN_SHIFTED, _MIN_SHARE * self.n_documents, self.n_bad_documents / 2):
             neighbour = "before" if count == self.n_shifted[0] else "after"
             return (
-                f"the predictions of {count:,} of {self.n_documents:,} documents fit the document {neighbour} theirs "
+                f"the predictions of {count:,} of {self._describe_documents()} fit the document {neighbour} theirs "
                 "in the gold standard, not their own: the document ids seem to be shifted. Number the documents "
                 "of both files the same way"
             )
         if self.n_spans >= _MIN_SPANS and self.n_misfits >= _MAX_MISFITS * self.n_spans:
+            sample = " of a sample" if self.is_sample else ""
             return (
-                f"{self.n_misfits:,} of {self.n_spans:,} predictions begin or end inside a word or with white space, "
-                "so they seem to belong to other texts. Check document ids and offsets"
+                f"{self.n_misfits:,} of {self.n_spans:,} predictions{sample} begin or end inside a word or with white "
+                "space, so they seem to belong to other texts. Check document ids and offsets"
             )
         return None
 
 
-def check_offsets(corpus: Corpus, run: Run, document_index: Longs) -> OffsetFit:
+def check_offsets(corpus: Corpus, run: Run, document_index: Longs, n_documents: int | None = None) -> OffsetFit:
     """Check how well the offsets of a run fit the texts of a corpus; count nothing if there are no texts.
 
-    `document_index` is the document of each response in the corpus, or -1. All kinds of offsets are tried on the
-    documents that fit worst, and those that fit better there are counted in all documents.
+    `document_index` is the document of each response in the corpus, or -1. `n_documents` is the number of documents of
+    the whole corpus if `corpus` has only a part of them. All kinds of offsets are tried on the documents that fit
+    worst, and those that fit better there are counted in all documents that are checked.
     """
     if not corpus.has_text or corpus.skipped.get(NO_TEXT_NOTE) or not len(run.predictions):
         return OffsetFit()
     # Documents that only the predictions have were added without their texts.
-    has_text = np.append(pc.not_equal(corpus.table.column("text"), "").to_numpy(), False)
-    data = _Data.from_run(corpus, run, np.where(has_text[document_index], document_index, -1))
-    n_spans, n_misfits = data.count_spans(), np.zeros(len(corpus), np.int64)
-    is_suspect = np.zeros(len(corpus), np.bool_)
+    size = int((corpus.lengths != _NO_LENGTH).sum()) if n_documents is None else n_documents
+    is_checked = pc.not_equal(corpus.table.column("text"), "").to_numpy() & mask_sample(corpus.ids, size)
+    data = _Data.from_run(corpus, run, document_index, np.flatnonzero(is_checked))
+    n_spans, n_misfits = data.count_spans(), np.zeros(len(data.rows), np.int64)
+    is_suspect = np.zeros(len(data.rows), np.bool_)
     for part in data.iterate_parts():
         is_suspect[part.documents], misfits = _find_suspects(part)
         n_misfits[part.documents] = np.bincount(part.spans.document[misfits], minlength=len(part.texts.first))
     is_bad = (n_misfits > 0) & (2 * n_misfits >= n_spans)
     fit = OffsetFit(
-        int((n_spans > 0).sum()), (), int(n_spans.sum()), int(n_misfits.sum()), n_bad_documents=int(is_bad.sum())
+        n_documents=int((n_spans > 0).sum()),
+        n_spans=int(n_spans.sum()),
+        n_misfits=int(n_misfits.sum()),
+        n_bad_documents=int(is_bad.sum()),
+        is_sample=size > _MAX_DOCUMENTS,
     )
     suspects = np.flatnonzero(is_suspect)
     if not len(suspects):
         return fit
-    digests = corpus.table.column("text_digest").to_numpy()[suspects]  # independent of the order of documents
+    digests = corpus.table.column("text_digest").to_numpy()[
+        data.rows[suspects]
+    ]  # independent of the order of documents
     order = np.lexsort((digests, -n_misfits[suspects] / n_spans[suspects]))
-    sample = np.sort(suspects[order[:_SAMPLE_SIZE]])
+    sample = np.sort(suspects[order[:_WORST_SIZE]])
     return fit._replace(kinds=_count_kinds(data, sample, is_suspect), n_shifted=_count_shifted(data, sample, is_bad))
+
+
+def mask_sample(ids: Arrow, n_documents: int) -> Bools:
+    """Return a mask of the documents in `ids` that are checked; `n_documents` is the number of all documents."""
+    if n_documents <= _MAX_DOCUMENTS:
+        return np.ones(len(ids), np.bool_)
+    return np.asarray(hash_strings(ids) < np.uint64((_MAX_DOCUMENTS << 64) // n_documents), np.bool_)
 
 
 def _count_kinds(data: _Data, sample: Longs, is_suspect: Bools) -> tuple[tuple[OffsetKind, KindFit], ...]:
@@ -299,55 +329,71 @@ class _Part(NamedTuple):
 
 
 class _Data(NamedTuple):
-    """A corpus and the predictions for it."""
+    """The documents that are checked, with the predictions for them; spans name documents by their number here."""
 
+    rows: Longs
+    """The row of each document in the corpus."""
     corpus: Corpus
-    """The gold standard."""
+    """The gold standard, which may have further documents."""
+    texts: Arrow
+    """The texts, as a chunked array."""
     gold: _Spans
     """The spans of the gold labels, in the order of documents."""
     spans: _Spans
     """The spans of the predictions, in the order of documents."""
 
     @classmethod
-    def from_run(cls, corpus: Corpus, run: Run, document_index: Longs) -> _Data:
-        """Sort the predictions of a run by document; those for unknown documents are left out."""
-        document = document_index[run.predictions.document]
+    def from_run(cls, corpus: Corpus, run: Run, document_index: Longs, rows: Longs) -> _Data:
+        """Take the documents in `rows` (sorted), and sort the predictions for them by document."""
+        number = np.full(len(corpus) + 1, -1)  # the last one is for unknown documents
+        number[rows] = np.arange(len(rows))
+        is_whole, labels = len(rows) == len(corpus), corpus.labels
+        gold = _Spans(labels.document, labels.start, labels.end)
+        texts = corpus.table.column("text")
+        if not is_whole:
+            gold = gold.take(number[labels.document] >= 0)
+            gold, texts = gold._replace(document=number[gold.document]), texts.take(pa.array(rows))
+        document = number[document_index][run.predictions.document]
         spans = _Spans(document, run.predictions.start, run.predictions.end)
-        if len(document) and (document.min() < 0 or np.any(document[1:] < document[:-1])):
-            order = np.argsort(document, kind="stable")
-            spans = spans.take(order[int((document < 0).sum()) :])
-        labels = corpus.labels
-        return cls(corpus, _Spans(labels.document, labels.start, labels.end), spans)
+        if len(document) and document.min() < 0:
+            spans = spans.take(document >= 0)
+        if np.any(spans.document[1:] < spans.document[:-1]):
+            spans = spans.take(np.argsort(spans.document, kind="stable"))
+        return cls(rows, corpus, texts, gold, spans)
+
+    @property
+    def lengths(self) -> Longs:
+        """The length of each text."""
+        return self.corpus.lengths[self.rows]
 
     def count_spans(self) -> Longs:
         """Return the number of predictions of each document."""
-        return np.bincount(self.spans.document, minlength=len(self.corpus))
+        return np.bincount(self.spans.document, minlength=len(self.rows))
 
     def iterate_parts(self) -> Iterator[_Part]:
         """Yield the documents in parts of limited length, which need little memory at a time."""
-        column, lengths = self.corpus.table.column("text"), self.corpus.lengths
+        lengths = self.lengths
         number = np.cumsum(lengths) // _PART_LENGTH
         bounds = np.array([0, *(np.flatnonzero(number[1:] != number[:-1]) + 1).tolist(), len(lengths)])
-        rows = pairwise(np.searchsorted(self.spans.document, bounds).tolist())
-        gold_rows = pairwise(self.corpus.labels.offsets[bounds].tolist())
-        for (first, last), row_range, gold_range in zip(pairwise(bounds.tolist()), rows, gold_rows, strict=True):
-            spans, gold = self.spans.take(slice(*row_range)), self.gold.take(slice(*gold_range))
+        ranges = (pairwise(np.searchsorted(side.document, bounds).tolist()) for side in (self.spans, self.gold))
+        for (first, last), span_range, gold_range in zip(pairwise(bounds.tolist()), *ranges, strict=True):
+            spans, gold = self.spans.take(slice(*span_range)), self.gold.take(slice(*gold_range))
             if len(spans.start):
                 yield _Part(
                     slice(first, last),
-                    _JoinedTexts.from_texts(column.slice(first, last - first).to_pylist(), lengths[first:last]),
+                    _JoinedTexts.from_texts(self.texts.slice(first, last - first).to_pylist(), lengths[first:last]),
                     gold._replace(document=gold.document - first),
                     spans._replace(document=spans.document - first),
                 )
 
     def take_documents(self, documents: Longs) -> _Part:
         """Return some documents, which must be sorted, as one part."""
-        number = np.full(len(self.corpus), -1)
+        number = np.full(len(self.rows), -1)
         number[documents] = np.arange(len(documents))
-        texts = self.corpus.table.column("text").take(pa.array(documents)).to_pylist()
+        texts = self.texts.take(pa.array(documents)).to_pylist()
         sides = (side.take(number[side.document] >= 0) for side in (self.gold, self.spans))
         gold, spans = (side._replace(document=number[side.document]) for side in sides)
-        return _Part(documents, _JoinedTexts.from_texts(texts, self.corpus.lengths[documents]), gold, spans)
+        return _Part(documents, _JoinedTexts.from_texts(texts, self.lengths[documents]), gold, spans)
 
 
 def _find_suspects(part: _Part) -> tuple[Bools, Bools]:
@@ -380,13 +426,14 @@ def _count_shifted(data: _Data, sample: Longs, is_bad: Bools) -> tuple[int, int]
     """
     is_sampled = np.zeros(len(is_bad), np.bool_)
     is_sampled[sample] = True
-    counts = (0, 0)
+    counts, labels = (0, 0), data.corpus.labels
+    gold = _Spans(labels.document, labels.start, labels.end)  # of unchecked documents too, which may be neighbours
     for mask in (is_bad & is_sampled, is_bad):
         spans = data.spans.take(mask[data.spans.document])
         n_spans = np.bincount(spans.document, minlength=len(mask))
         before, unshifted, after = (
             np.bincount(
-                spans.document[_mask_matches(spans._replace(document=spans.document + shift), data.gold)],
+                spans.document[_mask_matches(spans._replace(document=data.rows[spans.document] + shift), gold)],
                 minlength=len(mask),
             )
             for shift in (-1, 0, 1)
@@ -437,8 +484,11 @@ def _mask_matches(spans: _Spans, gold: _Spans) -> Bools:
         return np.zeros(len(spans.start), np.bool_)
     has_spans = np.zeros(max(int(spans.document.max()), int(gold.document.max())) + 2, np.bool_)
     has_spans[spans.document] = True  # the last one is for documents before the first
-    hashes = _hash_spans(gold.take(has_spans[gold.document]))
-    return np.asarray(np.isin(_hash_spans(spans), hashes), np.bool_)
+    gold_hashes = np.sort(_hash_spans(gold.take(has_spans[gold.document])))  # in order but for spans of one document
+    hashes = _hash_spans(spans)
+    index = np.searchsorted(gold_hashes, hashes)
+    gold_hashes = np.append(gold_hashes, -1)
+    return np.asarray(gold_hashes[index] == hashes, np.bool_)
 
 
 def _hash_spans(spans: _Spans) -> Longs:

@@ -29,6 +29,7 @@ from karat.matching.read.read_options import (
     ReadOptions,
     canonical_ids,
     find_id_context,
+    find_nil_ids,
     find_nil_items,
     resolve_codes,
 )
@@ -717,7 +718,8 @@ def _find_outside_predictions(
         numbering_hint = describe_shifted_ids(corpus.ids, run.ids, corpus.name) if is_numbering_checked else ""
         kinds = [] if numbering_hint else check_offsets(corpus, run, document_index).find_best_kinds()
         if kinds:
-            remedy = f"Convert the offsets, which fit as {kinds[0].description}: --offsets {kinds[0]}"
+            others = f" (or as {', '.join(kinds[1:])})" if len(kinds) > 1 else ""
+            remedy = f"Convert the offsets, which fit as {kinds[0].description}{others}: --offsets {kinds[0]}"
             problem = problem._replace(remedy=remedy)
         yield problem._replace(actual=f"{numbering_hint}, and {problem.actual}") if numbering_hint else problem
 
@@ -781,12 +783,13 @@ def _code_same_as(mentions: Mentions, names: Arrow) -> CodeLists | None:
 def _code_candidates(column: Arrow, names: Arrow, options: ReadOptions) -> CodeLists:
     """Return a column of candidate lists as codes into `names`, with ids resolved like those of predictions.
 
-    Candidates that are not in `names` get `OTHER_ENTITY`.
+    Candidates that are NIL by their id get `NIL`, others that are not in `names` get `OTHER_ENTITY`.
     """
     lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     ids = pc.struct_field(column.flatten(), "entity").dictionary_encode()
     index = pc.index_in(pa.array(canonical_ids(ids.dictionary.to_pylist(), options), pa.string()), names)
     codes = index.fill_null(OTHER_ENTITY).to_numpy(zero_copy_only=False).astype(np.int32)
+    codes[find_nil_ids(ids.dictionary, options.nil_ids)] = NIL
     return CodeLists(np.concatenate([[0], np.cumsum(lengths)]), codes[ids.indices.to_numpy(zero_copy_only=False)])
 
 

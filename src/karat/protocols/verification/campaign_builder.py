@@ -11,15 +11,19 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
+from karat.evaluation.id_bridge import bridge_ids
+from karat.evaluation.request import Request
+from karat.kb.ids.id_context import build_context
+from karat.kb.ids.normal_forms import restore_fragment
 from karat.kb.ids.normalising_kb import wrap_kb
 from karat.kb.protocol import KB
-from karat.matching.read.read_options import ReadOptions, canonical_ids
+from karat.matching.read.read_options import ReadOptions, canonical_ids, collect_table_evidence, find_nil_items
 from karat.model.corpus import Corpus
 from karat.model.document import Label
 from karat.model.errors import UsageError
 from karat.model.run import Run
 from karat.model.span import Span
-from karat.model.spec.settings.conventions import Ids
+from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.model.tables.columns import NIL, NO_LINK, Longs, Mentions
 from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, TaskLink, create_secret
 from karat.protocols.verification.controls import build_controls
@@ -62,11 +66,11 @@ def build_campaign(
 ) -> Campaign:
     """Build a campaign: each task is one passage with all links of one source, including the gold standard.
 
-    Ids are normalised, by `kb` if there is one, so that the spelling does not reveal the source. Without
-    `control_tasks`, controls are built from links that all sources share. `priority` is a key of `PRIORITIES`, `length`
-    the minimum length of a passage in characters. The same `seed` gives the same tasks. The controls among them depend
-    on `secret` (default: a new one) instead, because judges may know the seed. Other parameters: see `CampaignOptions`.
-    Raise `UsageError` if there are no links to judge, or sources share a name.
+    Ids are normalised as in scoring, by `kb` if there is one (see `build_link_options`), so that the spelling does not
+    reveal the source. Without `control_tasks`, controls are built from links that all sources share. `priority` is a
+    key of `PRIORITIES`, `length` the minimum length of a passage in characters. The same `seed` gives the same tasks.
+    The controls among them depend on `secret` (default: a new one) instead, because judges may know the seed. Other
+    parameters: see `CampaignOptions`. Raise `UsageError` if there are no links to judge, or sources share a name.
     """
     if batch and controls >= batch:
         raise UsageError(f"{controls} of {batch} tasks would be controls. Set a larger batch, or fewer controls.")
@@ -74,7 +78,11 @@ def build_campaign(
     if len(set(names)) < len(names):
         raise UsageError(f"sources need different names, not {', '.join(names)}. Rename the prediction files.")
     selection = get_priority(priority)
-    sources = [_collect_gold_links(corpus, kb), *(collect_predicted_links(corpus, run, kb) for run in runs)]
+    link_options = build_link_options(corpus, runs, kb)
+    sources = [
+        _collect_gold_links(corpus, link_options),
+        *(collect_predicted_links(corpus, run, link_options) for run in runs),
+    ]
     overlaps = find_overlaps([source.links for source in sources])
     texts = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
     passages = {document: split_passages(text, length) for document, text in texts.items()}
@@ -116,7 +124,7 @@ def build_campaign(
         controls=n_controls,
         lease=lease,
         additions=additions,
-        kb=None if kb is None else kb.name,
+        kb=None if link_options.kb is None else link_options.kb.name,
         consent=consent,
         guidelines=guidelines,
         counts={source: drop_zero_counts(task_links.counts) for source, task_links in zip(names, sources, strict=True)},
@@ -164,34 +172,49 @@ def group_by_passage(
         yield document, passages[document][row], sorted(passage_links)
 
 
-def _collect_gold_links(corpus: Corpus, kb: KB | None) -> SourceLinks:
+def build_link_options(corpus: Corpus, runs: Sequence[Run], kb: KB | None) -> ReadOptions:
+    """Return how the links of all sources are read, as in scoring: the ids of all sources decide together.
+
+    Without `kb`, the built-in knowledge base is used if it bridges ids of different schemes.
+    """
+    bridge = kb or bridge_ids(Request.from_options(), corpus, runs).kb
+    tables = [corpus.table, *(run.table for run in runs)]
+    context = build_context(map(collect_table_evidence, tables))
+    base = ReadOptions(
+        kb=None if bridge is None else wrap_kb(bridge, Ids.NORMALISED), ids=Ids.NORMALISED, nil_ids=NilIds.NOT_IN_WIKI
+    )
+    return base.with_id_context(context)
+
+
+def _collect_gold_links(corpus: Corpus, link_options: ReadOptions) -> SourceLinks:
     """Return the distinct links of the gold standard, one per mention; count alternatives and parts as excluded."""
     rows = np.flatnonzero(corpus.mention_index.is_representative)
     n_others = len(corpus.labels) - len(rows)
-    links = collect_links(corpus, corpus.labels, rows, corpus.ids.to_pylist(), kb)
+    links = collect_links(corpus, corpus.labels, rows, corpus.ids.to_pylist(), link_options)
     links.counts["alternatives and parts of other labels"] += n_others
     return links
 
 
-def collect_predicted_links(corpus: Corpus, run: Run, kb: KB | None) -> SourceLinks:
+def collect_predicted_links(corpus: Corpus, run: Run, link_options: ReadOptions) -> SourceLinks:
     """Return the distinct links that a system predicted, and the counts of excluded ones."""
-    return collect_links(
-        corpus, run.predictions, np.arange(len(run.predictions)), run.table.column("id").to_pylist(), kb
-    )
+    rows = np.arange(len(run.predictions))
+    return collect_links(corpus, run.predictions, rows, run.table.column("id").to_pylist(), link_options)
 
 
-def collect_links(corpus: Corpus, mentions: Mentions, rows: Longs, ids: Sequence[str], kb: KB | None) -> SourceLinks:
+def collect_links(
+    corpus: Corpus, mentions: Mentions, rows: Longs, ids: Sequence[str], link_options: ReadOptions
+) -> SourceLinks:
     """Return the distinct links in some rows of `mentions`, with normalised entity ids, and counts of excluded links.
 
     `rows` are indices into `mentions`, `ids` the document ids that `mentions.document` refers to. Excluded are unlinked
     spans, NIL, repeated links, and links outside the evaluation span or in unknown documents.
     """
-    read_options = ReadOptions(kb=None if kb is None else wrap_kb(kb, Ids.NORMALISED), ids=Ids.NORMALISED)
-    names = canonical_ids(mentions.names.to_pylist(), read_options)
+    names = list(map(restore_fragment, canonical_ids(mentions.names.to_pylist(), link_options)))
+    entities = np.where(find_nil_items(mentions, link_options.nil_ids), NIL, mentions.entity)
     spans = evaluation_spans(corpus)
     counts: Counter[str] = Counter({"links": 0, "shown": 0, "tasks": 0})
     links: dict[TextLink, int] = {}
-    columns = (mentions.document[rows], mentions.start[rows], mentions.end[rows], mentions.entity[rows])
+    columns = (mentions.document[rows], mentions.start[rows], mentions.end[rows], entities[rows])
     for row, document, start, end, entity in zip(rows.tolist(), *(column.tolist() for column in columns), strict=True):
         low, high = spans.get(ids[document], (0, 0))
         if entity in (NIL, NO_LINK):

@@ -103,23 +103,23 @@ def first_answer(task: JudgingTask, records: Iterable[Judgement]) -> dict[int, D
 
 
 def passes_control(task: JudgingTask, records: Sequence[Judgement]) -> bool | None:
-    """Return whether a judge passes a control task, which the first complete answer decides; None without one.
+    """Return whether a judge passes a control task: True, False after a wrong decision, None if links are undecided.
 
-    `records` are all records of one judge on this task, oldest first. An automatic judge need not decide on all links,
-    but fails by any wrong decision.
+    The first complete answer decides, or the present one as long as there is none. `records` are all records of one
+    judge on this task, oldest first.
     """
     answer = first_answer(task, records)
-    if answer is None and any(record.machine is not None for record in records):
-        answer = _latest_answer(records)
-        return None if _is_answer_correct(task, answer) else False
-    return None if answer is None else _is_answer_correct(task, answer)
+    decisions = _latest_answer(records) if answer is None else answer
+    tested = {index: link.correct for index, link in enumerate(task.links) if link.correct}
+    if any(index in tested and decision not in tested[index] for index, decision in decisions.items()):
+        return False
+    return None if answer is None else True
 
 
-def _is_answer_correct(task: JudgingTask, answer: Mapping[int, Decision]) -> bool:
-    """Return whether no decision of an answer, by link index, is wrong on a tested link of a control."""
-    return all(
-        answer[index] in link.correct for index, link in enumerate(task.links) if link.correct and index in answer
-    )
+def _latest_answer(records: Iterable[Judgement]) -> dict[int, Decision]:
+    """Return the decisions by link index that a judge has made on a task and not withdrawn."""
+    effective = effective_judgements(records)
+    return {r.link: r.decision for r in effective if r.link is not None and r.decision in OUTCOMES}
 
 
 def has_skipped_controls(campaign: Campaign, records: Iterable[Judgement]) -> bool:
@@ -179,12 +179,6 @@ def _test_judges(campaign: Campaign, records: Iterable[Judgement]) -> list[_Test
         }
         tested.append(_TestedJudge(judge, judgements, answers, results))
     return tested
-
-
-def _latest_answer(records: Iterable[Judgement]) -> dict[int, Decision]:
-    """Return the decisions by link index that a judge has made on a task and not withdrawn."""
-    effective = effective_judgements(records)
-    return {r.link: r.decision for r in effective if r.link is not None and r.decision in OUTCOMES}
 
 
 def _batch_result(passes: Sequence[bool | None]) -> ControlResult:

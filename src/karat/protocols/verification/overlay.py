@@ -11,12 +11,13 @@ import msgspec
 
 from karat.analysis.scoring import ScoredRuns
 from karat.evaluation.evaluation import create_evaluation
+from karat.kb.ids.normal_forms import IdContext, restore_fragment
 from karat.matching.read.read_options import ReadOptions, canonical_ids
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.errors import InputError, check_layout_version
 from karat.model.results.result import Result
-from karat.model.spec.settings.conventions import Ids
+from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.protocols.verification.campaign import Campaign
 from karat.protocols.verification.judgements import Decision, Judgement, find_consensus
 from karat.protocols.verification.outcomes import select_judgements
@@ -24,6 +25,7 @@ from karat.protocols.verification.posthoc import TextLink
 from karat.storage.files import Source
 
 LAYOUT: Final = "karat-overlay/2"
+_NORMAL_IDS = ReadOptions(ids=Ids.NORMALISED)
 _T = TypeVar("_T")
 Action: TypeAlias = Literal["add", "remove", "relink"]
 """Change of a gold label."""
@@ -279,14 +281,19 @@ def _find_label(labels: Sequence[Label], change: OverlayChange) -> Label | None:
     if change.entity is None:
         return next((label for label in on_span if _lacks_entity(label)), None)
     candidates = [label for label in on_span if isinstance(label.entity, str)]
-    names = canonical_ids([str(label.entity) for label in candidates], ReadOptions(kb=None, ids=Ids.NORMALISED))
-    same = [label for label, name in zip(candidates, names, strict=True) if name == change.entity]
-    return same[0] if same else candidates[0] if len(candidates) == 1 else None
+    ids = [str(label.entity) for label in candidates]
+    pages = frozenset(canonical_ids(ids, _NORMAL_IDS))
+    # A campaign drops the fragment of an id only where no other fragment of the page occurs.
+    for options in (_NORMAL_IDS.with_id_context(IdContext(fragment_pages=pages)), _NORMAL_IDS):
+        for label, name in zip(candidates, canonical_ids(ids, options), strict=True):
+            if restore_fragment(name) == change.entity:
+                return label
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _lacks_entity(label: Label) -> bool:
     """Return whether a label is NIL, or has no link though it is a name; parts of other mentions are not."""
-    is_nil = label.entity is None or (label.entity is UNLINKED and label.kind is None)
+    is_nil = NilIds.NOT_IN_WIKI.is_nil(label.entity) or (label.entity is UNLINKED and label.kind is None)
     return is_nil and label.parent is None
 
 

@@ -22,6 +22,7 @@ from karat.model.run import Run
 from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, ProposedLink, TaskLink
 from karat.protocols.verification.campaign_builder import (
     GOLD,
+    build_link_options,
     collect_links,
     collect_predicted_links,
     drop_zero_counts,
@@ -58,8 +59,9 @@ def build_survey(
     there is no linked mention.
     """
     labels = corpus.labels
-    gold = collect_links(corpus, labels, np.arange(len(labels)), corpus.ids.to_pylist(), kb)
-    sources = [gold, *(collect_predicted_links(corpus, run, kb) for run in runs)]
+    link_options = build_link_options(corpus, runs, kb)
+    gold = collect_links(corpus, labels, np.arange(len(labels)), corpus.ids.to_pylist(), link_options)
+    sources = [gold, *(collect_predicted_links(corpus, run, link_options) for run in runs)]
     column = labels.field("categories")
     categories_by_row = [()] * len(labels) if column is None else [tuple(names or ()) for names in column.to_pylist()]
     options: dict[TextLink, dict[str, ProposedLink]] = defaultdict(dict)
@@ -94,7 +96,7 @@ def build_survey(
         batch=batch,
         controls=0,
         lease=lease,
-        kb=None if kb is None else kb.name,
+        kb=None if link_options.kb is None else link_options.kb.name,
         consent=consent,
         guidelines=guidelines,
         counts={

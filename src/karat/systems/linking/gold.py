@@ -8,6 +8,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from karat.model.document import Candidate, Document, EntityId, Prediction, Response
+from karat.model.spec.settings.conventions import NilIds
 from karat.model.spec.system import Refine
 from karat.systems.linking.stages import make_document_stage, split_batches
 
@@ -27,6 +28,7 @@ class GoldLinks:
         self._links: dict[tuple[str, int, int], list[EntityId]] = {}
         for document, label in labels:
             entity = canonical_ids[label.entity] if isinstance(label.entity, str) else label.entity
+            entity = None if NilIds.NOT_IN_WIKI.is_nil(label.entity) else entity
             self._links.setdefault((document, label.start, label.end), []).append(entity)
 
     def find_links(self, document: Document, prediction: Prediction) -> list[EntityId]:

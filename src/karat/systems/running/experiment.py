@@ -33,6 +33,7 @@ class ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     `systems`, `datasets`: names of the systems and datasets.
     `title`: title of the experiment.
     `task`, `profile`: task and scoring profile.
+    `settings`: settings of the profile that are overridden.
     `relations`: match relations in the tables.
     `threshold`: `none`, a number, or a way to choose it such as `oracle`.
     `tune_on`: dataset on which the threshold is tuned.
@@ -49,6 +50,7 @@ class ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     title: str = ""
     task: str | None = None
     profile: str = "karat"
+    settings: Mapping[str, str | float] = {}
     relations: tuple[str, ...] = ()
     threshold: str | float | None = None
     tune_on: str | None = None
@@ -82,13 +84,14 @@ class Experiment:
     limit: int | None = None
     gold_format: str | None = None
     kb: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
     training: Mapping[str, TrainingDetails] = field(default_factory=dict)
 
     @property
     def request(self) -> Request:
-        """The request with which all runs are scored: profile, task, match relations and threshold."""
+        """The request with which all runs are scored: profile, settings, task, match relations and threshold."""
         values = {"task": self.task, "match": ",".join(self.relations) or None, "threshold": self.threshold}
-        settings = {name: value for name, value in values.items() if value is not None}
+        settings = {**self.settings, **{name: value for name, value in values.items() if value is not None}}
         return Request.from_options(profile=self.profile, settings=settings)
 
     @property
@@ -189,6 +192,7 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
         content.similarity,
         content.limit,
         kb=shared_options.get("kb"),
+        settings={name: str(value) for name, value in content.settings.items()},
         training=training,
     )
     return experiment, content.out

@@ -53,12 +53,13 @@ def _create_folder(corpus: Corpus, folder: str) -> Path:
 
 def format_scoring_options(experiment: Experiment) -> list[str]:
     """Return the options, quoted for a shell, with which `karat score` gives the scores of the experiment."""
-    options = {
-        "--profile": "" if experiment.profile == "karat" else experiment.profile,
-        "--set": f"task={experiment.task}" if experiment.task else "",
-        "--gold-format": "" if experiment.limit else experiment.gold_format,
-    }
-    return [f"{name} {shlex.quote(value)}" for name, value in options.items() if value]
+    settings = {**experiment.settings, **({"task": experiment.task} if experiment.task else {})}
+    options = [
+        ("--profile", "" if experiment.profile == "karat" else experiment.profile),
+        *(("--set", f"{name}={value}") for name, value in settings.items()),
+        ("--gold-format", "" if experiment.limit else experiment.gold_format),
+    ]
+    return [f"{name} {shlex.quote(value)}" for name, value in options if value]
 
 
 def group_repeats(outcomes: Sequence[ExperimentResult]) -> dict[str, list[Result]]:

@@ -25,7 +25,7 @@ from karat.protocols.verification.store.store import (
 from karat.version import __version__
 from karat.web.judging import payloads
 from karat.web.judging.entities import EntityLookup
-from karat.web.server.guard import HEADERS, Guard, check_json, get_client
+from karat.web.server.guard import HEADERS, Guard, check_json, check_token, get_client
 from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
 from karat.web.server.request_checks import LOOPBACK, GuessLimit, WebError
 
@@ -41,6 +41,7 @@ class JudgingConfig:
 
     `snapshot` is searched for entities (None: no search), `hosts` are the accepted host names, and `https_only` makes
     browsers send the session cookie over HTTPS only. `guesses` bounds how many wrong invitations a client may send.
+    `lead_token` opens the page of the lead; None means that there is none.
     """
 
     store: CampaignStore
@@ -48,6 +49,7 @@ class JudgingConfig:
     hosts: tuple[str, ...] = LOOPBACK
     https_only: bool = False
     guesses: GuessLimit = field(default_factory=GuessLimit)
+    lead_token: str | None = None
 
 
 def create_app(config: JudgingConfig) -> Guard:
@@ -135,6 +137,30 @@ def create_app(config: JudgingConfig) -> Guard:
 
         return await _run_for_judge(request, run_search)
 
+    async def judges(request: Request) -> Response:
+        _check_lead(request)
+        return json_response(await run_in_threadpool(lambda: _list_judges(store)))
+
+    async def revoke(request: Request) -> Response:
+        _check_lead(request)
+        body = await _decode_body(request, payloads.RevokeRequest)
+
+        def work() -> payloads.JudgesPayload:
+            store.revoke(body.worker)
+            return _list_judges(store)
+
+        return json_response(await run_in_threadpool(work))
+
+    def _check_lead(request: Request) -> None:
+        """Raise `WebError` unless the request has the token of the lead."""
+        client = get_client(request.scope)
+        config.guesses.check(client)
+        try:
+            check_token(request.headers.get("authorization"), config.lead_token)
+        except WebError:
+            config.guesses.count_failure(client)
+            raise WebError("unauthorised", "the token is missing or wrong. Open the lead page again.") from None
+
     async def _store_record(request: Request, store_record: Callable[[str], Judgement]) -> Response:
         def work(judge: str) -> payloads.RecordPayload:
             record = store_record(judge)
@@ -164,6 +190,8 @@ def create_app(config: JudgingConfig) -> Guard:
         ("POST", "/api/tasks/{name}/skip", skip_task, "Skip a task"),
         ("POST", "/api/undo", undo_record, "Undo a record"),
         ("GET", "/api/search", search, "Search entities by name"),
+        ("GET", "/api/lead/judges", judges, "List the judges, for the lead"),
+        ("POST", "/api/lead/revoke", revoke, "Revoke the access of a judge, for the lead"),
         ("GET", "/", page, "The judging page"),
         ("GET", "/{name}", static, "Its script and style"),
     ]
@@ -226,3 +254,8 @@ def _describe_task(
 def _get_progress(store: CampaignStore, judge: str) -> payloads.ProgressPayload:
     """Return the number of tasks that a judge has completed, with batch size and completion code if there are any."""
     return payloads.ProgressPayload(*store.get_progress(judge))
+
+
+def _list_judges(store: CampaignStore) -> payloads.JudgesPayload:
+    """Return all people who judge, as the lead sees them."""
+    return payloads.JudgesPayload(tuple(payloads.JudgePayload(*judge) for judge in store.list_judges()))

@@ -1,6 +1,6 @@
 """JSON bodies between the server and the judges' browsers.
 
-Nothing here reveals which system a link is from, or which tasks are controls.
+Nothing that judges get reveals which system a link is from, or which tasks are controls.
 """
 
 from __future__ import annotations
@@ -121,3 +121,26 @@ class SearchPayload(msgspec.Struct, frozen=True):
     """Entities whose names start with the query, most popular first."""
 
     entities: tuple[EntityPayload, ...]
+
+
+class RevokeRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The worker id of the judge whose access is revoked, from the lead."""
+
+    worker: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+
+
+class JudgePayload(msgspec.Struct, frozen=True):
+    """A person who judges, as only the lead sees it."""
+
+    judge: str
+    worker: str | None
+    completed: int
+    control_result: str
+    code: str
+    is_revoked: bool
+
+
+class JudgesPayload(msgspec.Struct, frozen=True):
+    """All people who judge."""
+
+    judges: tuple[JudgePayload, ...]

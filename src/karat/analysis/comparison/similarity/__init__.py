@@ -129,18 +129,19 @@ def similarity(
     corpus, runs = load_system_inputs(gold, systems)
     all_settings = {"match": _RELATIONS, **(settings or {})}
     request = Request.from_options(profile=profile, settings=all_settings, kb=kb, allow_unknown=allow_unknown)
-    return compute_similarity(corpus, runs, request_similarity(request, request.overrides["match"], best_threshold))
+    return compute_similarity(corpus, runs, request_similarity(request, best_threshold))
 
 
-def request_similarity(request: Request, match: str, best_threshold: str | None) -> Request:
-    """Return a request as one that compares systems by the relations `match`, as in `similarity`.
+def request_similarity(request: Request, best_threshold: str | None, match: str | None = None) -> Request:
+    """Return a request as one that compares systems, by the relations `match` or else by its own, as in `similarity`.
 
     Raise `UsageError` if `best_threshold` contradicts a threshold of the request.
     """
     threshold = request.overrides.get("threshold", best_threshold)
     if best_threshold is not None and threshold != best_threshold:
         raise UsageError("best_threshold and threshold both set the threshold. Pass one of them.")
-    return request.reduce_to(settings={"match": match, "threshold": threshold or "none"})
+    relations = {} if match is None else {"match": match}
+    return request.reduce_to(settings={**relations, "threshold": threshold or "none"})
 
 
 def compute_similarity(corpus: Corpus, runs: Sequence[Run], request: Request) -> Similarity:

@@ -53,7 +53,7 @@ def compute_similarities(grid: Grid, match: str, best_threshold: str | None) -> 
                 "similarity compares predictions, and result files contain none. Pass gold and predictions."
             )
         if len(runs) > 1:
-            request = request_similarity(grid.request, match, best_threshold)
+            request = request_similarity(grid.request, best_threshold, match)
             by_dataset[name] = compute_similarity(corpus, runs, request)
     if not by_dataset:
         raise UsageError("no dataset has predictions of two systems. Pass the files of two systems for one dataset.")

@@ -23,7 +23,7 @@ from karat.formats.parsing.tokens.iob import OUTSIDE, TokenMention, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus
 from karat.model.defects import get_defects, isolate_defects, make_unique_id, map_valid, skip_or_raise
-from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction, Response
+from karat.model.document import UNLINKED, Candidate, Document, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.reader_categories import METONYMIC, OTHER_WORDS
 from karat.model.run import Run
@@ -336,6 +336,11 @@ def parse_links(cell: str) -> tuple[EntityId, ...]:
         return (UNLINKED,)
     links = [_QID.sub(lambda match: match[0].upper(), link) for link in cell.split("|") if link]
     return tuple(dict.fromkeys(None if link.upper() == NIL_ID else link for link in links)) or (UNLINKED,)
+
+
+def list_candidates(links: Sequence[EntityId]) -> tuple[Candidate, ...]:
+    """Return the candidates of a ranking of several links; NIL has a rank of its own there, as the id `NIL`."""
+    return tuple(Candidate(link if isinstance(link, str) else "NIL") for link in links) if len(links) > 1 else ()
 
 
 def read_token_corpus(source: ByteSource, read_labels: LabelReader) -> Corpus:

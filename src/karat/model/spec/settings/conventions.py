@@ -164,6 +164,11 @@ class NilIds(Convention):
         """Regular expression of the ids that are NIL; empty if none is."""
         return _NIL_PATTERNS[self]
 
+    def is_nil(self, entity: object) -> bool:
+        """Return whether an entity (an id, None or `UNLINKED`) is NIL."""
+        is_nil_id = isinstance(entity, str) and bool(self.pattern) and re.search(self.pattern, entity) is not None
+        return entity is None or is_nil_id
+
 
 _NIL_PATTERNS = {
     NilIds.NULL: "",

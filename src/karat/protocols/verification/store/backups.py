@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -10,11 +11,13 @@ from sqlalchemy import insert, select, text
 
 from karat.model.errors import InputError, check_layout_version
 from karat.protocols.verification.judgements import Judgement
+from karat.protocols.verification.store.migration import upgrade_row
 from karat.protocols.verification.store.store import CampaignStore, require_empty
 from karat.protocols.verification.store.tables import METADATA, RECORDS
 from karat.storage.database import Database, open_database
 
-BACKUP_LAYOUT: Final = "karat-judging-backup/2"
+BACKUP_LAYOUT: Final = "karat-judging-backup/3"
+_EARLIER_BACKUPS: Final = {"karat-judging-backup/1": 1, "karat-judging-backup/2": 2}  # number of the tables
 EXPORT_LAYOUT: Final = "karat-judgements/2"
 _BLOCK: Final = 1000
 
@@ -35,16 +38,22 @@ def dump_backup(database: Database) -> Iterator[bytes]:
 def restore_backup(target: str, label: str, lines: Iterable[bytes]) -> CampaignStore:
     """Restore a backup into an empty database of any kind, and return its store.
 
-    `target` is the address of the database; `label` names the backup in errors. Raise `InputError` if the backup is
-    invalid or the database contains a campaign.
+    `target` is the address of the database; `label` names the backup in errors. A backup of an earlier layout is
+    migrated. Raise `InputError` if the backup is invalid or the database contains a campaign.
     """
-    rows = _read_lines(label, lines, BACKUP_LAYOUT)
+    iterator = iter(lines)
+    head = next(iterator, b"{}")
+    layout = str(_decode_object(label, 1, head).get("layout", ""))
+    layout_number = _EARLIER_BACKUPS.get(layout)
+    rows = _read_lines(label, chain([head], iterator), BACKUP_LAYOUT if layout_number is None else layout)
     database = open_database(target, create=True)
     require_empty(database)
     with database.open_write_transaction() as connection:
         METADATA.create_all(connection)
         pending: dict[str, list[dict[str, Any]]] = {name: [] for name in METADATA.tables}
         for number, entry in rows:
+            if layout_number is not None and isinstance(entry.get("row"), dict):
+                entry["table"], entry["row"] = upgrade_row(str(entry.get("table")), entry["row"], layout_number)
             if entry.get("table") not in pending or not isinstance(entry.get("row"), dict):
                 raise InputError(
                     f"{label}:{number}", actual="no row of a table", expected=BACKUP_LAYOUT, remedy="Back up again"
@@ -60,7 +69,10 @@ def restore_backup(target: str, label: str, lines: Iterable[bytes]) -> CampaignS
         if database.is_postgres:  # explicit numbers do not advance the sequence
             last = f"SELECT setval(pg_get_serial_sequence('{RECORDS.name}', 'seq'), max(seq)) FROM {RECORDS.name}"
             connection.execute(text(last))
-    return CampaignStore(database)
+    store = CampaignStore(database)
+    if layout_number is not None:
+        store.update_control_results()
+    return store
 
 
 def export_judgements(store: CampaignStore) -> Iterator[bytes]:

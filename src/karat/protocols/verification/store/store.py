@@ -26,7 +26,12 @@ from karat.protocols.verification.judgements import (
     Judgement,
     effective_judgements,
 )
-from karat.protocols.verification.outcomes import ControlResult, judge_qualities, passes_control
+from karat.protocols.verification.outcomes import (
+    ControlResult,
+    has_skipped_controls,
+    judge_qualities,
+    passes_control,
+)
 from karat.protocols.verification.store import statements
 from karat.protocols.verification.store.tables import (
     JUDGES,
@@ -397,8 +402,7 @@ class CampaignStore:
         """Return the number of an unseen control task if one is due after the judge's completed tasks; else None.
 
         The secret of the campaign decides at which positions of a judge's batch a control is due, and which one.
-        Passages that the judge has not seen are preferred, as for other tasks. A judge who has skipped all controls
-        fails.
+        Passages that the judge has not seen are preferred, as for other tasks.
         """
         options, secret = self.options, self._properties["secret"]
         if not options.controls:
@@ -412,8 +416,6 @@ class CampaignStore:
             return None
         unseen = sorted(controls - states.keys())
         if not unseen:
-            if all(states[number] == "skipped" for number in controls):
-                self._mark_failed(connection, judge)
             return None
         passages = {(self._tasks[number].document, self._tasks[number].start) for number in states}
         is_new = [n for n in unseen if (self._tasks[n].document, self._tasks[n].start) not in passages]
@@ -601,21 +603,35 @@ class CampaignStore:
             connection.execute(update(LEASES).where(own_lease).values(**values))
             if not task.is_control and not has_failed:
                 self._change_done_counts(connection, [record.task], (new_state == "done") - (state == "done"))
-        if task.is_control and not has_failed:
-            records = _task_records(connection, record.judge, record.task)
-            if passes_control(task, records) is False:
-                self._mark_failed(connection, record.judge)
+        if task.is_control:
+            self._update_control_result(connection, record.judge)
 
-    def _mark_failed(self, connection: Connection, judge: str) -> None:
-        """Record that a judge has failed a control, which no later record changes; a failed judge is ignored.
+    def update_control_results(self) -> None:
+        """Update whether each person has failed a control."""
+        with self.database.open_write_transaction() as connection:
+            judges = connection.execute(select(JUDGES.c.pseudonym).where(JUDGES.c.machine.is_(None))).scalars().all()
+            for judge in judges:
+                self._update_control_result(connection, judge)
 
-        The completed tasks of the judge no longer count as done, so that other judges get them.
+    def _update_control_result(self, connection: Connection, judge: str) -> None:
+        """Update whether a judge has failed a control, or has skipped all of them.
+
+        The completed tasks of a judge who failed no longer count as done, so that other judges get them. Once a control
+        is answered, its result never changes.
         """
-        has_failed = update(JUDGES).where(JUDGES.c.pseudonym == judge, ~JUDGES.c.failed).values(failed=True)
-        if connection.execute(has_failed).rowcount:
+        controls = {number for number, task in self._tasks.items() if task.is_control}
+        by_control: dict[int, list[Judgement]] = {}
+        for record in _select_records(connection, RECORDS.c.judge == judge):
+            if record.task in controls:
+                by_control.setdefault(record.task, []).append(record)
+        results = [passes_control(self._tasks[number], group) for number, group in by_control.items()]
+        judgements = effective_judgements(record for group in by_control.values() for record in group)
+        has_failed = False in results or has_skipped_controls(self.campaign, judgements)
+        is_changed = and_(JUDGES.c.pseudonym == judge, JUDGES.c.failed != has_failed)
+        if connection.execute(update(JUDGES).where(is_changed).values(failed=has_failed)).rowcount:
             done = select(LEASES.c.task).where(LEASES.c.judge == judge, LEASES.c.state == "done")
-            tasks = [number for number in connection.execute(done).scalars() if not self._tasks[number].is_control]
-            self._change_done_counts(connection, tasks, -1)
+            tasks = [number for number in connection.execute(done).scalars() if number not in controls]
+            self._change_done_counts(connection, tasks, -1 if has_failed else 1)
 
     def _change_done_counts(self, connection: Connection, tasks: Sequence[int], change: int) -> None:
         """Add `change` (1, 0 or -1) to the number of judges who completed each of the tasks with these numbers."""
@@ -709,7 +725,8 @@ def read_layout(database: Database) -> str | None:
     for name in (PROPERTIES.name, "about"):
         with suppress(DatabaseError), database.open_read_transaction() as connection:
             query = text(f"SELECT value FROM {name} WHERE key = 'layout'")  # names of tables, above
-            return connection.execute(query).scalar()
+            layout: str | None = connection.execute(query).scalar()
+            return layout
     return None
 
 
@@ -730,7 +747,8 @@ def require_empty(database: Database) -> None:
 
 def _find_person(connection: Connection, worker: str) -> str | None:
     """Return the pseudonym of a worker; None if the worker never entered."""
-    return connection.execute(select(PERSONS.c.pseudonym).where(PERSONS.c.worker == worker)).scalar()
+    judge: str | None = connection.execute(select(PERSONS.c.pseudonym).where(PERSONS.c.worker == worker)).scalar()
+    return judge
 
 
 def _find_or_add_person(connection: Connection, worker: str) -> str:
