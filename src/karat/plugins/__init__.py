@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from karat.model.spec.profile import Profile
     from karat.model.spec.relation import MatchRelation
     from karat.model.spec.report import Report, Style
-    from karat.model.spec.rule import Finding, LintContext, Rule
+    from karat.model.spec.rule import Finding, LintContext, Rule, RuleExample
     from karat.model.spec.step import Step
     from karat.model.spec.suite import Discrepancy, Reproduction, Suite
-    from karat.model.spec.system import NoOptions, System, option
+    from karat.model.spec.system import NoOptions, System, SystemSample, option
 
 __all__ = [
     "ByteSource",
@@ -51,12 +51,14 @@ __all__ = [
     "Report",
     "Reproduction",
     "Rule",
+    "RuleExample",
     "Sample",
     "Split",
     "Step",
     "Style",
     "Suite",
     "System",
+    "SystemSample",
     "Version",
     "find_overlaps",
     "option",
@@ -106,6 +108,7 @@ _EXPORTS = {
         "Finding",
         "LintContext",
         "Rule",
+        "RuleExample",
     ),
     "karat.model.spec.step": ("Step",),
     "karat.model.spec.suite": (
@@ -116,6 +119,7 @@ _EXPORTS = {
     "karat.model.spec.system": (
         "NoOptions",
         "System",
+        "SystemSample",
         "option",
     ),
 }
