@@ -427,7 +427,9 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             data_counts=(count_data(inputs.corpus), count_data(inputs.run)),
             skipped=self.count_skipped(),
             input_checks=check_inputs(
-                pairing, has_spans=row is None and request.conventions.task.source in MENTION_SOURCES
+                pairing,
+                inputs.original_run,
+                has_spans=row is None and request.conventions.task.source in MENTION_SOURCES,
             ),
             id_statistics=self._collect_id_statistics(pairing),
             undecided_counts=count_undecided(inputs),

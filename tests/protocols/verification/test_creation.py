@@ -8,11 +8,11 @@ import pytest
 
 import karat
 from karat.model.errors import InputError, UsageError
-from karat.protocols.verification.auto_judging import judge_campaign
 from karat.protocols.verification.creation import NewCampaign, create_campaign, lacks_controls
 from karat.protocols.verification.guidelines import CONSENT, SURVEY_CONSENT
-from karat.protocols.verification.store.store import CampaignStore
 from karat.protocols.verification.surveys import UNLIMITED_JUDGES
+
+pytestmark = pytest.mark.extras
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,9 @@ def test_files_replace_controls_and_texts(demo, tmp_path):
 
 
 def test_an_automatic_judge_decides_by_names_or_a_program(demo, tmp_path):
+    from karat.protocols.verification.auto_judging import judge_campaign
+    from karat.protocols.verification.store.store import CampaignStore
+
     store = CampaignStore.create(str(tmp_path / "c.sqlite"), create_campaign("c", *demo))
     with pytest.raises(UsageError, match="either --kb or --program"):
         judge_campaign(store, label="nothing")

@@ -117,7 +117,7 @@ def format_input_notes(pairing: Pairing, views: Mapping[str, Statistics], *, has
     `has_spans`: whether the items are mentions in the text.
     """
     return format_notes(
-        check_inputs(pairing, has_spans=has_spans),
+        check_inputs(pairing, pairing.run, has_spans=has_spans),
         pairing.read_options,
         views,
         from_labels=pairing.run.metadata.get("predictions") == "labels",
@@ -140,9 +140,10 @@ def list_reader_warnings(skipped: Mapping[str, int]) -> list[str]:
     ]
 
 
-def check_inputs(pairing: Pairing, *, has_spans: bool = True) -> InputChecks:
+def check_inputs(pairing: Pairing, original_run: Run, *, has_spans: bool = True) -> InputChecks:
     """Check corpus and run for likely mistakes, such as ids that cannot match, and return the findings.
 
+    `original_run`: the run with the predictions that rules drop, so that these do not hide wrong offsets.
     `has_spans`: whether the items are mentions in the text, whose offsets are checked.
     """
     has_shared_entity = _has_shared_entity(pairing)
@@ -158,7 +159,7 @@ def check_inputs(pairing: Pairing, *, has_spans: bool = True) -> InputChecks:
         _add_ids(predicted, predictions, pairing.prediction_entity, pairing, has_shared_entity=has_shared_entity),
         has_shared_entity,
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
-        check_offsets(pairing.corpus, pairing.run, pairing.document_index) if has_spans else OffsetFit(),
+        check_offsets(pairing.corpus, original_run, pairing.document_index) if has_spans else OffsetFit(),
     )
 
 

@@ -394,8 +394,9 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
         ids = documents.column("id").combine_chunks()
         responses = _read_rows(self.predictions, lambda table: pc.is_in(table.column("id"), ids))
         job = replace(self.job, columns=(_column_names(gold), self.job.columns[1]))
-        pairing = job.create_block(documents, responses).inputs.pairing()
-        return check_offsets(pairing.corpus, pairing.run, pairing.document_index, size)
+        inputs = job.create_block(documents, responses).inputs
+        pairing = inputs.pairing()
+        return check_offsets(pairing.corpus, inputs.original_run, pairing.document_index, size)
 
     def get_digests(self) -> tuple[str, str]:
         """Return the digests (hexadecimal) of all documents and of all responses; call `count_blocks` first."""
