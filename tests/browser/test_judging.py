@@ -97,7 +97,7 @@ def test_every_screen_is_whole(verifying, opened, shots, size, scheme):
             decided(page, "v")
         page.wait_for_selector("code")
         whole(page, shots, f"end-{size}-{scheme}")
-        assert page.locator("code").inner_text() == store.progress(next(iter(store.workers()))).code
+        assert page.locator("code").inner_text() == store.get_progress(next(iter(store.get_workers()))).code
 
 
 def test_three_judges_at_once_by_keyboard_alone(campaign_of, browser):
@@ -122,10 +122,10 @@ def test_three_judges_at_once_by_keyboard_alone(campaign_of, browser):
     records = store.get_records()
     assert len(codes) == 3
     assert len(records) == count == len({one.id for one in records})
-    assert {one.judge for one in records} == set(store.workers())
+    assert {one.judge for one in records} == set(store.get_workers())
     assert all(one.seconds is not None and one.client_time for one in records)
     tasks = {task.number: task for task in store.campaign.tasks}
-    taken = {(one.task, one.judge) for one in records if not tasks[one.task].control}
+    taken = {(one.task, one.judge) for one in records if not tasks[one.task].is_control}
     assert len({task for task, _ in taken}) == len(taken), "nobody gets what another has"
     assert heard == []
     for context in contexts:
@@ -172,7 +172,7 @@ def test_what_is_said_without_the_server_can_be_said_again(verifying, opened):
         begun(page)
         page.context.set_offline(True)
         page.keyboard.press("v")
-        page.wait_for_selector("[role=alert]:has-text('does not prediction')")
+        page.wait_for_selector("[role=alert]:has-text('is not responding')")
         page.context.set_offline(False)
         page.keyboard.press("Enter")
         page.wait_for_selector(".status:has-text('verified')")
@@ -193,7 +193,7 @@ def test_a_used_invitation_lets_nobody_in_and_a_session_goes_on(verifying, opene
     with opened(address, said=["403"]) as page:
         page.get_by_label("I have read this and agree.").check()
         page.get_by_role("button", name="Begin").click()
-        page.wait_for_selector("[role=alert]:has-text('used already')")
+        page.wait_for_selector("[role=alert]:has-text('already used')")
 
 
 def test_hostile_passages_and_entities_are_text(campaign_of, opened):
