@@ -102,7 +102,7 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
     shared_gold_facts: GoldFacts | None = None
     """Facts about the gold labels that were computed for another run."""
     judged: JudgedTables = msgspec.field(default_factory=JudgedTables)
-    """What was judged of the run so far."""
+    """Tables of the run that were judged so far."""
     _facets: dict[str, Facet] = msgspec.field(default_factory=dict)
     _pairings: dict[TaskSource, Pairing] = msgspec.field(default_factory=dict)
     _facts: dict[TaskSource, Facts] = msgspec.field(default_factory=dict)

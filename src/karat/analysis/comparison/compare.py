@@ -290,7 +290,7 @@ def _collect_notes(
 
 
 def _variant_notes(table: Grid) -> Iterable[str]:
-    """Yield a note for each system of which several variants (`SYSTEM@VARIANT`) are compared."""
+    """Yield a note for each system with several compared variants (`SYSTEM@VARIANT`)."""
     variants: dict[str, list[str]] = {}
     for system in table.systems:
         name, at, variant = system.partition("@")

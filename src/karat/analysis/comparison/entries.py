@@ -60,7 +60,7 @@ class Entry(msgspec.Struct, frozen=True, eq=False):
     title: str | None = None
     """Title of the system from its manifest; None if unknown."""
     judged: JudgedTables = msgspec.field(default_factory=JudgedTables)
-    """What evaluations of the run judged so far, for others to share."""
+    """Tables that evaluations of the run have judged so far, for later evaluations to share."""
 
 
 class Formats(msgspec.Struct, frozen=True):
