@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from karat.model.errors import InputError, UsageError, check_layout_version
-from karat.storage.atomic_writing import write_durably
+from karat.model.json.decoder import JsonError, decode_json
+from karat.storage.atomic_writing import flush_folder, remove_leftovers, write_durably
 
 SUFFIX_BY_KIND: Final = {
     "submissions": ".json",
@@ -23,6 +24,7 @@ SUFFIX_BY_KIND: Final = {
     "curves": ".jsonl",
     "reasons": ".json",
     "verifications": ".json",
+    "reproductions": ".json",
 }
 """Kinds of files in an archive, which name its folders, with their file suffixes."""
 
@@ -110,6 +112,8 @@ class FolderStore:
             write_durably(root / _LAYOUT_FILE, json.dumps({"layout": LAYOUT}).encode() + b"\n")
         store = cls(root)
         store._check_layout()
+        for folder in (root, *(root / kind for kind in SUFFIX_BY_KIND)):
+            remove_leftovers(folder)
         return store
 
     def _check_layout(self) -> None:
@@ -118,8 +122,8 @@ class FolderStore:
         if not layout_path.exists():
             return
         try:
-            layout = json.loads(layout_path.read_bytes())["layout"]
-        except (OSError, ValueError, TypeError, KeyError):
+            layout = decode_json(layout_path.read_bytes(), dict[str, object])["layout"]
+        except (OSError, JsonError, KeyError):
             layout = ""
         check_layout_version(str(layout_path), str(layout), LAYOUT)
         if layout != LAYOUT:
@@ -135,7 +139,9 @@ class FolderStore:
         digest = content_digest(data)
         target = self._build_path(kind, digest)
         if not target.exists():
-            target.parent.mkdir(exist_ok=True)
+            if not target.parent.is_dir():
+                target.parent.mkdir(exist_ok=True)
+                flush_folder(self.root)
             write_durably(target, data)
         return digest
 

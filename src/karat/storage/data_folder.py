@@ -1,26 +1,17 @@
-"""The folder of Karat's data on this machine, locks on its files, and content hashes."""
+"""The folder of Karat's data on this machine, and content hashes."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from karat.storage.files import Source
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
 _CHUNK = 1 << 20
-_WAIT = 0.1  # seconds between two attempts to lock
 _COMPRESSED = (".gz", ".zst")
 
 
@@ -52,47 +43,6 @@ def find_stored_path(path: Path) -> Path | None:
     """Return `path`, or else `path` with `.gz` or `.zst`, whichever exists first; None if none does."""
     candidates = (path, *(path.with_name(path.name + suffix) for suffix in _COMPRESSED))
     return next((candidate for candidate in candidates if candidate.exists()), None)
-
-
-@contextmanager
-def lock_target(target: Path) -> Iterator[bool]:
-    """Wait for an exclusive lock for creating `target`; yield whether another process held it before."""
-    lock_path = target.with_name(f".{target.name}.lock")
-    has_waited = False
-    while True:
-        with lock_path.open("ab") as lock:
-            if _try_lock(lock.fileno()) and _is_same_file(lock.fileno(), lock_path):
-                try:
-                    yield has_waited
-                finally:
-                    with suppress(OSError):  # Windows cannot remove an open file; a stale one is harmless
-                        lock_path.unlink()
-                return
-        has_waited = True
-        time.sleep(_WAIT)
-
-
-def _try_lock(lock: int) -> bool:
-    """Lock an open file (by descriptor) without waiting, and return whether that succeeded.
-
-    The lock ends with the process at the latest.
-    """
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _is_same_file(lock: int, path: Path) -> bool:
-    """Return whether the open file with descriptor `lock` is still the file at `path`."""
-    try:
-        return os.path.samestat(os.fstat(lock), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 class ContentHash(NamedTuple):

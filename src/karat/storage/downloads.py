@@ -14,16 +14,14 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple, TypeAlias
 
 from karat.model.errors import InputError, ResponseError
 from karat.model.limits import get_limit, limit_error
-from karat.storage.atomic_writing import move_into_place
-from karat.storage.data_folder import lock_target
+from karat.storage.atomic_writing import lock_target, move_into_place, open_scratch_folder
 from karat.storage.files import ByteMeter, printable_path
 from karat.storage.http_client import open_url
-from karat.storage.retry import RetryPolicy, call_with_retries
+from karat.storage.retry import RetryPolicy, call_with_retries, restart_deadline
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the number of bytes so far, and the total if the server states it."""
@@ -33,6 +31,7 @@ Check: TypeAlias = Callable[[Path], None]
 
 _CHUNK = 1 << 16
 _MAX_LENGTH_DIGITS = 16  # of a Content-Length; more digits are invalid
+_MIN_PROGRESS = 1 << 12  # bytes that must arrive within the timeout
 _ATTEMPTS = 4
 _WAIT = 0.5  # seconds before the second attempt; each further one waits twice as long
 
@@ -50,7 +49,8 @@ def download(
 
     `check` inspects the whole file before it is put in place. A broken connection is retried from the position of the
     break; if the last attempt fails too, the partial file stays for the next call. Of several simultaneous calls, one
-    downloads and the others wait for its file. `timeout` is in seconds, `wait` the seconds before the first retry.
+    downloads and the others wait for its file. `timeout` is the seconds for the headers and for any 4 KiB of the file,
+    `wait` the seconds before the first retry.
     Raise `InputError` if the file cannot be downloaded or fails the check.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ class _PartialFile:
 
     def move_to(self, target: Path) -> None:
         """Rename the finished file to `target`, and delete its validator."""
-        self.path.replace(target)
+        move_into_place(self.path, target)
         self._validator_path.unlink(missing_ok=True)
 
 
@@ -145,7 +145,10 @@ def _try_download(url: str, partial: _PartialFile, progress: Progress | None, ti
 
 
 def _append_response(response: http.client.HTTPResponse, partial: _PartialFile, progress: Progress | None) -> None:
-    """Append the response to the partial file; raise `ResponseError` if bytes are missing."""
+    """Append the response to the partial file; raise `ResponseError` if bytes are missing.
+
+    The deadline of the exchange starts again with every few kilobytes, since a large file may take long.
+    """
     n_done = partial.size
     content_range, length = _parse_content_range(response), response.headers.get("Content-Length")
     if content_range is not None:
@@ -157,9 +160,13 @@ def _append_response(response: http.client.HTTPResponse, partial: _PartialFile, 
             else None
         )
     with partial.path.open("ab") as file:
-        while chunk := response.read(_CHUNK):
+        n_before = n_done
+        while chunk := response.read1(_CHUNK):
             file.write(chunk)
             n_done += len(chunk)
+            if n_done - n_before >= _MIN_PROGRESS:
+                n_before = n_done
+                restart_deadline()
             if progress is not None:
                 progress(n_done, total)
     # The standard library does not report a connection that ends early during chunked reads.
@@ -257,8 +264,8 @@ def unpack_member(archive: Path, member: str, target: Path) -> None:
     `member` is its path from the top of the archive or from a folder at the top. Hidden files and links are skipped.
     Raise `InputError` if the archive is damaged or lacks the member.
     """
-    with TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
-        extracted = Path(scratch) / "found"
+    with open_scratch_folder(target.parent) as scratch:
+        extracted = scratch / "found"
         try:
             _extract_member(archive, member, extracted)
         except _ARCHIVE_ERRORS as problem:

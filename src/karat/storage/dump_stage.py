@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from karat.model.errors import InputError, UsageError
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.tables.arrow import Arrow
 from karat.storage.atomic_writing import open_for_writing
 from karat.storage.dumps import Dump, DumpBlock, Progress, ResumePoint
@@ -206,8 +207,8 @@ class DumpStage:
     def _load_states(self) -> dict[str, _ReadState]:
         """Load the stored states by name of the dump; none if the file is missing or damaged."""
         try:
-            return msgspec.json.decode(self._states_path.read_bytes(), type=dict[str, _ReadState])
-        except (OSError, msgspec.DecodeError):  # missing, or left by a killed build: everything is read again
+            return decode_json(self._states_path.read_bytes(), dict[str, _ReadState])
+        except (OSError, JsonError):  # missing, or left by a killed build: everything is read again
             return {}
 
     def _save_state(self, name: str, state: _ReadState) -> None:

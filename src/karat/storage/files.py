@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -23,6 +24,12 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _FIRST_BYTES = 1 << 16
 _CHUNK = 1 << 18
 _ALWAYS_ALLOWED_SIZE = 1 << 26  # bytes; a smaller decompressed size is harmless
+
+
+def _is_special_file(path: Path) -> bool:
+    """Return whether a path is neither a file nor a folder: a pipe, a device or a socket."""
+    mode = path.stat().st_mode
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 class ByteMeter:
@@ -45,6 +52,14 @@ class ByteMeter:
             raise self._limit_error(
                 "growth", f"{self._compressed_size:,} bytes that grow to more than {self._count - 1:,}"
             )
+
+    def exceeds(self, count: int) -> bool:
+        """Return whether `count` further bytes would be above a limit."""
+        try:
+            ByteMeter(self._where, self._compressed_size).add(self._count + count)
+        except InputError:
+            return True
+        return False
 
     def _limit_error(self, limit: str, finding: str) -> InputError:
         """Return (not raise) the error for an exceeded limit."""
@@ -198,8 +213,8 @@ class Source:
 
     @cached_property
     def is_single_pass(self) -> bool:
-        """Whether the bytes can be read only once: standard input or a pipe."""
-        return self.path == "-" or path_satisfies(Path.is_fifo, self.path)
+        """Whether the bytes can be read only once, and without a size: standard input, a pipe or a device."""
+        return self.path == "-" or path_satisfies(_is_special_file, self.path)
 
     @cached_property
     def is_compressed(self) -> bool:
@@ -275,10 +290,21 @@ class Source:
         """All bytes of standard input or a pipe, read once and held in memory."""
         if self.path != "-":
             with Path(self.path).open("rb") as file:
-                return b"".join(_iterate_chunks(file, ByteMeter(self.label)))
+                return self._read_single_pass(file)
         if sys.stdin is None:  # closed by the caller
             raise UsageError("standard input is closed. Pass a file instead of -.")
-        return b"".join(_iterate_chunks(sys.stdin.buffer, ByteMeter(self.label)))
+        return self._read_single_pass(sys.stdin.buffer)
+
+    def _read_single_pass(self, file: IO[bytes]) -> bytes:
+        """Return all bytes of an open pipe or device; raise `InputError` if there are too many to hold in memory."""
+        max_size, chunks, size = get_limit("pipe"), list[bytes](), 0
+        while chunk := file.read(_CHUNK):
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > max_size:
+                finding = f"more than {max_size:,} bytes"
+                raise limit_error("pipe", self.label, finding, "Write them to a file and pass the file")
+        return b"".join(chunks)
 
     def _open_raw(self) -> IO[bytes]:
         """Open the stored bytes from the start; input that can be read only once is held in memory."""

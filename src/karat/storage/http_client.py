@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import http.client
 import re
-import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from urllib.parse import urlencode, urlsplit
 
 from karat.model.errors import InputError, ResponseError, UsageError
 from karat.model.limits import get_limit
-from karat.storage.retry import RetryPolicy, call_with_retries
+from karat.storage.retry import HANDLERS, RetryPolicy, call_with_retries, limit_time, watch_client
 from karat.version import __version__
 
 if TYPE_CHECKING:
@@ -94,16 +94,17 @@ def open_url(
 ) -> Iterator[http.client.HTTPResponse]:
     """Open a web address for the block, by POST with `data` or else by GET, and yield the response.
 
-    `timeout` is in seconds. Only a request without data is redirected, and never from https to http. Raise
-    `InputError` for another kind of address, `urllib.error.HTTPError` for an error status that a retry cannot help, and
-    `ResponseError` for a busy service and for a connection that breaks, in the block too.
+    The whole exchange, with the body, has to end within `timeout` seconds, unless the block calls `restart_deadline`.
+    Only a request without data is redirected, and never from https to http. Raise `InputError` for another kind of
+    address, `urllib.error.HTTPError` for an error status that a retry cannot help, and `ResponseError` for a busy
+    service and for a connection that breaks, in the block too.
     """
     if not url.startswith(("http://", "https://")):
         raise InputError(url, actual="not a web address", expected="http or https", remedy="Check the address")
-    opener = urllib.request.build_opener(_SafeRedirects if data is None else _NoRedirects)
+    opener = urllib.request.build_opener(_SafeRedirects if data is None else _NoRedirects, *HANDLERS)
     request = urllib.request.Request(url, data, {"User-Agent": USER_AGENT, **headers})
     try:
-        with opener.open(request, timeout=timeout) as response:
+        with limit_time(timeout), opener.open(request, timeout=timeout) as response:
             yield cast("http.client.HTTPResponse", response)
     except urllib.error.HTTPError as problem:
         if not is_retryable_status(problem.code):
@@ -111,7 +112,9 @@ def open_url(
         with problem:
             pause = parse_retry_after(problem.headers.get("Retry-After"))
             raise ResponseError(f"{problem.code} {problem.reason}", retry_after=pause) from None
-    except (TimeoutError, ConnectionError, http.client.HTTPException) as problem:
+    except TimeoutError:
+        raise ResponseError(f"no complete response within {timeout:g} seconds") from None
+    except (ConnectionError, http.client.HTTPException) as problem:
         raise ResponseError(str(problem) or type(problem).__name__) from None
     except urllib.error.URLError as problem:
         is_broken = isinstance(problem.reason, TimeoutError | ConnectionResetError)
@@ -220,18 +223,19 @@ class WebService:
             raise UsageError("web services need httpx: pip install 'karat[services]'") from None
         self._address, self._timeout = address, timeout
         self._client = httpx.Client(
-            headers={"User-Agent": USER_AGENT},
+            headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate"},
             timeout=timeout,
             follow_redirects=False,
             trust_env=not is_local(address),  # a proxy cannot reach this machine
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
         )
+        watch_client(self._client)
 
     def send(self, request: WebRequest) -> bytes:
         """Send a request and return the body of the response; raise `ResponseError` if it fails.
 
-        Redirects to the same host are followed. The request is not retried, but the error says whether a retry may
-        help.
+        Redirects to the same host are followed. The timeout is that of the whole exchange, with redirects and body. The
+        request is not retried, but the error says whether a retry may help.
         """
         import httpx
 
@@ -244,16 +248,17 @@ class WebService:
             content=request.body,
         )
         try:
-            for _ in range(_MAX_REDIRECTS):
-                response = self._client.send(http_request, stream=True)
-                try:
-                    if response.next_request is None:
-                        return self._read_body(response)
-                    http_request = self._check_redirect(http_request, response.next_request)
-                finally:
-                    response.close()
+            with limit_time(self._timeout):
+                for _ in range(_MAX_REDIRECTS):
+                    response = self._client.send(http_request, stream=True)
+                    try:
+                        if response.next_request is None:
+                            return self._read_body(response)
+                        http_request = self._check_redirect(http_request, response.next_request)
+                    finally:
+                        response.close()
         except httpx.TimeoutException:
-            raise ResponseError(f"{self.host}: no response within {self._timeout:g} seconds") from None
+            raise ResponseError(f"{self.host}: no complete response within {self._timeout:g} seconds") from None
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             raise ResponseError(f"{self.host}: {_describe_problem(problem)}") from None
         raise ResponseError(f"{self.host}: more than {_MAX_REDIRECTS} redirects", is_retryable=False)
@@ -269,27 +274,53 @@ class WebService:
         return redirected
 
     def _read_body(self, response: httpx.Response) -> bytes:
-        """Return the body of a response; raise `ResponseError` for an error status or a body too long or slow."""
-        deadline, body = time.monotonic() + self._timeout, bytearray()
-        for chunk in response.iter_bytes():
-            body += chunk
-            if len(body) > get_limit("response"):
-                raise ResponseError(
-                    f"{self.host}: a response of more than {get_limit('response'):,} bytes", is_retryable=False
-                )
-            if time.monotonic() > deadline:
-                raise ResponseError(f"{self.host}: no complete response within {self._timeout:g} seconds")
+        """Return the decoded body of a response; raise `ResponseError` for an error status or a body too long."""
+        max_size, received = get_limit("response"), bytearray()
+        for chunk in response.iter_raw():
+            received += chunk
+            if len(received) > max_size:
+                raise ResponseError(f"{self.host}: a response of more than {max_size:,} bytes", is_retryable=False)
+        try:
+            body = _decode_body(bytes(received), response.headers.get("Content-Encoding", ""), max_size)
+        except zlib.error:
+            raise ResponseError(f"{self.host}: a response that cannot be decompressed") from None
+        except ResponseError as problem:
+            raise ResponseError(f"{self.host}: {problem}", is_retryable=False) from None
         if response.is_success:
-            return bytes(body)
-        message = " ".join(bytes(body[: 4 * _MAX_MESSAGE_LENGTH]).decode("utf-8", "replace").split())[
-            :_MAX_MESSAGE_LENGTH
-        ]
+            return body
+        message = " ".join(body[: 4 * _MAX_MESSAGE_LENGTH].decode("utf-8", "replace").split())[:_MAX_MESSAGE_LENGTH]
         raise ResponseError(
             f"{self.host}: {response.status_code} {_get_status_phrase(response.status_code)}"
             f"{f' ({message})' if message else ''}",
             is_retryable=is_retryable_status(response.status_code),
             retry_after=parse_retry_after(response.headers.get("Retry-After")),
         )
+
+
+def _decode_body(body: bytes, encodings: str, max_size: int) -> bytes:
+    """Undo the content encodings of a body, at most `max_size` bytes after each; `encodings` is their header.
+
+    Raise `zlib.error` for damaged bytes, and `ResponseError` for too many bytes or an unknown encoding.
+    """
+    for name in reversed([name.strip().lower() for name in encodings.split(",")]):
+        if name in ("", "identity"):
+            continue
+        if name not in ("gzip", "x-gzip", "deflate"):
+            raise ResponseError(f"a response in the encoding {name!r}, which was not requested")
+        body = _decompress(body, max_size)
+    return body
+
+
+def _decompress(data: bytes, max_size: int) -> bytes:
+    """Decompress gzip or deflate, which some services send without its header; raise errors as `_decode_body` does."""
+    is_raw = not data.startswith(b"\x1f\x8b") and not (data[:1] == b"\x78" and int.from_bytes(data[:2]) % 31 == 0)
+    decoder = zlib.decompressobj(-zlib.MAX_WBITS if is_raw else zlib.MAX_WBITS | 32)
+    decoded = decoder.decompress(data, max_size + 1)
+    if len(decoded) > max_size:
+        raise ResponseError(f"a response of {len(data):,} bytes that decompresses to more than {max_size:,}")
+    if not decoder.eof:
+        raise zlib.error("incomplete")
+    return decoded
 
 
 def parse_host(address: str) -> str:

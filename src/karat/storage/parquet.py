@@ -1,14 +1,20 @@
-"""Sorted tables in Parquet files: written block by block, and read only in the blocks that may hold a key."""
+"""Sorted tables in Parquet files, and the sizes of Parquet and Arrow data in memory.
+
+Sorted tables are written block by block, and read only in the blocks that may hold a key. Sizes are computed before the
+data are decoded, because a few kilobytes can describe gigabytes: by compression, run lengths, dictionaries with long
+values, or many rows without content. Data that grow by more than the limit `growth` raise `InputError`.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import struct
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +22,15 @@ import pyarrow.compute as pc
 
 from karat.model.errors import InputError
 from karat.model.tables.arrow import Arrow
-from karat.storage.files import printable_path
+from karat.storage.files import ByteMeter, printable_path
 
 ROWS_PER_BLOCK = 1 << 16
 """Number of rows of a block, the unit of reading."""
 
+_CELL: Final = 8  # bytes per value, at least what Karat needs for it
+_SMALL_FILE: Final = 1 << 24  # stored bytes below which dictionaries are measured; that takes a second read
+_RECORD_BATCH, _DICTIONARY_BATCH = 3, 2  # kinds of messages in Arrow's format
+_HAVE_LENGTHS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 _MAX_CACHED_BLOCKS = 32  # per table, to bound memory
 
 
@@ -164,7 +174,14 @@ class SortedTable:
         import pyarrow.parquet as pq
 
         try:
-            return pq.ParquetFile(self._path, memory_map=True)
+            file = pq.ParquetFile(self._path, memory_map=True)
+            check_parquet_size(
+                file,
+                printable_path(str(self._path)),
+                self._path.stat().st_size,
+                lambda columns: pq.ParquetFile(self._path, memory_map=True, read_dictionary=columns),
+            )
+            return file
         except (OSError, pa.ArrowInvalid) as problem:
             raise InputError(
                 printable_path(str(self._path)),
@@ -212,3 +229,127 @@ class _Cells(Sequence[str]):
 
     def __getitem__(self, index: Any) -> Any:  # noqa: ANN401  # only integers are used
         return self._values[index].as_py()
+
+
+def check_parquet_size(file: Arrow, where: str, stored_size: int, reopen: Callable[[list[str]], Arrow]) -> None:
+    """Raise `InputError` if an open Parquet file of `stored_size` bytes would grow too much in memory.
+
+    `where` names it in the error. `reopen` opens the same file with some columns as dictionaries, which are measured
+    too if the file is small and they may be bombs.
+    """
+    meter = ByteMeter(where, stored_size)
+    dictionary_sizes: dict[str, int] = {}
+    metadata = file.metadata
+    for group_number in range(metadata.num_row_groups):
+        group = metadata.row_group(group_number)
+        meter.add(group.num_rows * _CELL)
+        for number in range(group.num_columns):
+            column = group.column(number)
+            meter.add(max(column.num_values * _CELL, column.total_uncompressed_size))
+            if column.physical_type == "BYTE_ARRAY" and any("DICTIONARY" in name for name in column.encodings):
+                possible_size = column.num_values * column.total_uncompressed_size
+                dictionary_sizes[column.path_in_schema] = dictionary_sizes.get(column.path_in_schema, 0) + possible_size
+    suspects = [path for path, size in dictionary_sizes.items() if meter.exceeds(size)]
+    if suspects and stored_size < _SMALL_FILE:
+        for size in _measure_columns(reopen(suspects), suspects, metadata.num_row_groups):
+            meter.add(size)
+
+
+def _measure_columns(file: Arrow, paths: list[str], n_groups: int) -> Iterator[int]:
+    """Yield the decoded sizes of parts of some columns, whose dictionaries are not decoded."""
+    for group in range(n_groups):
+        for path in paths:
+            try:
+                columns = file.read_row_group(group, columns=[path]).columns
+                yield sum(measure_array(chunk) for column in columns for chunk in column.chunks)
+            except pa.ArrowNotImplementedError:  # several dictionaries in a nested column
+                for batch in file.iter_batches(batch_size=1, row_groups=[group], columns=[path]):
+                    yield sum(measure_array(column) for column in batch.columns)
+
+
+def check_arrow_table(table: Arrow, where: str, stored_size: int) -> None:
+    """Raise `InputError` if a table would grow too much when its dictionaries are decoded; `where` names the file."""
+    meter = ByteMeter(where, stored_size)
+    for column in table.columns:
+        for chunk in column.chunks:
+            meter.add(measure_array(chunk))
+
+
+def measure_array(array: Arrow) -> int:
+    """Return the bytes of an Arrow array with decoded dictionaries, at least eight per value."""
+    kind, floor = array.type, len(array) * _CELL
+    if pa.types.is_dictionary(kind):
+        value_type = kind.value_type
+        if not any(has_length(value_type) for has_length in _HAVE_LENGTHS):
+            return floor
+        lengths = pc.cast(pc.binary_length(array.dictionary), pa.int64())
+        return floor + int(pc.sum(lengths.take(array.indices)).as_py() or 0)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
+        return floor + measure_array(array.flatten())
+    if pa.types.is_struct(kind):
+        return floor + sum(measure_array(array.field(number)) for number in range(kind.num_fields))
+    return max(floor, int(array.nbytes))
+
+
+def check_stream_size(data: bytes, where: str) -> None:
+    """Raise `InputError` if the batches of an Arrow stream would grow too much when they are decompressed.
+
+    Raise `pyarrow.ArrowException`, `ValueError` or `struct.error` if the stream is damaged.
+    """
+    meter = ByteMeter(where, len(data))
+    for message in pa.ipc.MessageReader.open_stream(data):
+        kind, header = _Table.from_root(memoryview(message.metadata)).get_union(1)
+        if header is not None and kind == _DICTIONARY_BATCH:
+            header = header.get_table(1)
+        if header is None or kind not in (_RECORD_BATCH, _DICTIONARY_BATCH):
+            continue
+        meter.add(sum(length for length, _ in header.get_pairs(1)) * _CELL)
+        if header.get_table(3) is not None:  # the buffers are compressed, and begin with their decompressed size
+            body = memoryview(message.body)
+            for offset, length in header.get_pairs(2):
+                if length >= struct.calcsize("<q"):
+                    meter.add(max(struct.unpack_from("<q", body, offset)[0], 0))
+
+
+class _Table(NamedTuple):
+    """A table of a flatbuffer, in which Arrow writes the metadata of messages."""
+
+    data: memoryview
+    """The flatbuffer."""
+    offset: int
+    """Where the table begins."""
+
+    @classmethod
+    def from_root(cls, data: memoryview) -> _Table:
+        """Return the root table of a flatbuffer."""
+        return cls(data, struct.unpack_from("<I", data)[0])
+
+    def _find_field(self, number: int) -> int:
+        """Return the offset of a field; 0 if the table lacks it."""
+        fields = self.offset - struct.unpack_from("<i", self.data, self.offset)[0]
+        if 4 + 2 * number >= struct.unpack_from("<H", self.data, fields)[0]:
+            return 0
+        field = int(struct.unpack_from("<H", self.data, fields + 4 + 2 * number)[0])
+        return self.offset + field if field else 0
+
+    def get_table(self, number: int) -> _Table | None:
+        """Return the table in a field; None if the field is missing."""
+        field = self._find_field(number)
+        return _Table(self.data, field + struct.unpack_from("<I", self.data, field)[0]) if field else None
+
+    def get_union(self, number: int) -> tuple[int, _Table | None]:
+        """Return the kind of a union and its table; the kind is in field `number`, the table in the next one."""
+        field = self._find_field(number)
+        return (self.data[field] if field else 0), self.get_table(number + 1)
+
+    def get_pairs(self, number: int) -> list[tuple[int, int]]:
+        """Return a vector of pairs of 64-bit integers; empty if the field is missing."""
+        field = self._find_field(number)
+        if not field:
+            return []
+        start = field + struct.unpack_from("<I", self.data, field)[0]
+        count = struct.unpack_from("<I", self.data, start)[0]
+        if start + 4 + 16 * count > len(self.data):
+            raise ValueError("a vector that is longer than its message")
+        values = struct.unpack_from(f"<{2 * count}q", self.data, start + 4)
+        return list(zip(values[::2], values[1::2], strict=True))

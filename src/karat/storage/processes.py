@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Final
@@ -89,9 +90,10 @@ class ChildProcess:
 
         Raise `ResponseError` if it fails, does not respond or end within `timeout` seconds, or writes too much.
         """
+        end = time.monotonic() + timeout
         output = self._exchange(data, timeout, close_input=True)
         try:
-            status = self._process.wait(timeout)
+            status = self._process.wait(max(0.0, end - time.monotonic()))
         except subprocess.TimeoutExpired:
             raise ResponseError(f"{self.name}: no end within {timeout:g} seconds") from None
         if status:

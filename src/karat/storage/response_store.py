@@ -1,12 +1,16 @@
-"""A store of responses by request key; stored responses survive any interruption of a run."""
+"""A store of responses by request key; stored responses survive any interruption of a run, power loss included."""
 
 from __future__ import annotations
 
+import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from karat.model.errors import UsageError
+from karat.storage.atomic_writing import flush_folder
 from karat.storage.files import printable_path
 
 _KEY_LENGTH: Final = 64  # hexadecimal digits of SHA-256
@@ -23,14 +27,18 @@ class ResponseStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._positions: dict[str, tuple[int, int]] = {}
-        self._lock = threading.Lock()
-        try:
+        self._lock, self._flush_lock = threading.Lock(), threading.Lock()
+        self._n_put = self._n_flushed = 0
+        with self._convert_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
-        except OSError as problem:
-            raise UsageError(
-                f"{printable_path(str(path))} cannot be written ({problem.strerror}). Set KARAT_HOME."
-            ) from None
+        try:
+            with self._convert_errors():
+                flush_folder(path.parent)
+                flush_folder(path.parent.parent)
+        except UsageError:
+            self._file.close()
+            raise
         self._file.seek(0)
         offset = 0
         with path.open("rb") as lines:
@@ -60,11 +68,37 @@ class ResponseStore:
     def put(self, key: str, record: bytes) -> None:
         """Append a record, which is a JSON object; the operating system has it when this returns.
 
-        `get` finds it only after the store is opened again.
+        It survives power loss once `flush` has returned. `get` finds it only after the store is opened again.
         """
-        with self._lock:
-            self._file.write(b"\n" + key.encode() + b"\t" + record + b"\n")
+        rest = memoryview(b"\n" + key.encode() + b"\t" + record + b"\n")
+        with self._lock, self._convert_errors():
+            while rest:  # the system may write less than asked for
+                rest = rest[self._file.write(rest) or 0 :]
+            self._n_put += 1
+
+    def flush(self) -> None:
+        """Wait until all records that were put before this call are on disk; calls that wait share one flush."""
+        n_due = self._n_put
+        with self._flush_lock:
+            if self._n_flushed < n_due:
+                n_put = self._n_put
+                with self._convert_errors():
+                    os.fsync(self._file.fileno())
+                self._n_flushed = n_put
 
     def close(self) -> None:
-        """Close the file."""
+        """Flush the records of an interrupted run as far as possible, and close the file."""
+        with suppress(UsageError):
+            self.flush()
         self._file.close()
+
+    @contextmanager
+    def _convert_errors(self) -> Iterator[None]:
+        """Raise `UsageError` in place of errors of the operating system."""
+        try:
+            yield
+        except OSError as problem:
+            raise UsageError(
+                f"{printable_path(str(self._path))} cannot be written ({problem.strerror}). Free disk space, or set "
+                "KARAT_HOME."
+            ) from None

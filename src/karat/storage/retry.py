@@ -1,19 +1,31 @@
-"""Retries of failed requests, with exponential backoff and a limit on requests per second."""
+"""Retries of failed requests, a limit on requests per second, and one deadline for a whole exchange.
+
+A timeout of a socket applies to each read, so a service that sends a byte now and then would never exceed it. Inside
+`limit_time`, connections of `urllib` (`HANDLERS`) and of httpx (`watch_client`) stop at the deadline.
+"""
 
 from __future__ import annotations
 
+import http.client
+import io
 import random
+import socket
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from karat.model.errors import ResponseError
 
+if TYPE_CHECKING:
+    import httpx
+
 _T = TypeVar("_T")
+_WRITE_SIZE: Final = 1 << 16  # bytes between two looks at the clock
 
 
 class RateLimiter:
@@ -99,3 +111,179 @@ def call_with_retries(
                 policy.rate_limiter.delay_all(problem.retry_after)
             policy.stopped.wait(policy.wait * 2 ** (attempt - 1) * random.uniform(0.5, 1.0))
     raise ResponseError("not sent, because the run was stopped", is_retryable=False)
+
+
+class _Deadline:
+    """The time at which an exchange has to be complete."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.restart()
+
+    def restart(self) -> None:
+        """Give the exchange its whole time again."""
+        self._end = time.monotonic() + self._seconds
+
+    def get_remaining(self) -> float:
+        """Return the remaining seconds; raise `TimeoutError` if none remain."""
+        remaining = self._end - time.monotonic()
+        if remaining <= 0:
+            raise TimeoutError("the time for the exchange has passed")
+        return remaining
+
+
+_current_deadline: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def limit_time(seconds: float) -> Iterator[None]:
+    """Let all network access of the block end within `seconds`."""
+    token = _current_deadline.set(_Deadline(seconds))
+    try:
+        yield
+    finally:
+        _current_deadline.reset(token)
+
+
+def restart_deadline() -> None:
+    """Give the exchange of the current `limit_time` its whole time again; do nothing outside one."""
+    deadline = _current_deadline.get()
+    if deadline is not None:
+        deadline.restart()
+
+
+def _get_remaining(timeout: float | None) -> float | None:
+    """Return the seconds that a single step may take: those until the deadline, or `timeout` if there is none."""
+    deadline = _current_deadline.get()
+    return timeout if deadline is None else deadline.get_remaining()
+
+
+class _SocketReader(io.RawIOBase):
+    """The bytes that arrive at a socket, with a look at the deadline before each read."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__()
+        self._connection, self._file = connection, connection.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401  # any writable buffer
+        self._connection.settimeout(_get_remaining(self._connection.gettimeout()))
+        return self._file.readinto(buffer)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _WatchedSocket:
+    """A connected socket as `http.client` uses it."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(_SocketReader(self._connection))
+
+    def sendall(self, data: bytes) -> None:
+        for start in range(0, len(data), _WRITE_SIZE):
+            self._connection.settimeout(_get_remaining(self._connection.gettimeout()))
+            self._connection.sendall(data[start : start + _WRITE_SIZE])  # its timeout is that of all these bytes
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _WatchedConnection(http.client.HTTPConnection):
+    """A connection that looks at the deadline."""
+
+    def connect(self) -> None:
+        self.timeout = _get_remaining(self.timeout)
+        super().connect()
+        self.sock: Any = _WatchedSocket(self.sock)
+
+
+class _WatchedTlsConnection(http.client.HTTPSConnection):
+    """An encrypted connection that looks at the deadline."""
+
+    def connect(self) -> None:
+        self.timeout = _get_remaining(self.timeout)
+        super().connect()
+        self.sock: Any = _WatchedSocket(self.sock)
+
+
+class _HttpHandler(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_WatchedConnection, req)
+
+
+class _HttpsHandler(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_WatchedTlsConnection, req)
+
+
+HANDLERS: Final[tuple[type[urllib.request.BaseHandler], ...]] = (_HttpHandler, _HttpsHandler)
+"""Handlers for `urllib.request.build_opener` whose connections look at the deadline."""
+
+
+def watch_client(client: httpx.Client) -> None:
+    """Let all connections of a client of httpx, through a proxy or not, look at the deadline."""
+    import httpcore
+
+    class WatchedStream(httpcore.NetworkStream):
+        """A connection; the deadline replaces its timeouts."""
+
+        def __init__(self, stream: httpcore.NetworkStream) -> None:
+            self._stream = stream
+
+        def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+            try:
+                return self._stream.read(max_bytes, _get_remaining(timeout))
+            except TimeoutError as problem:
+                raise httpcore.ReadTimeout(str(problem)) from None
+
+        def write(self, buffer: bytes, timeout: float | None = None) -> None:
+            for start in range(0, len(buffer), _WRITE_SIZE):
+                try:
+                    self._stream.write(buffer[start : start + _WRITE_SIZE], _get_remaining(timeout))
+                except TimeoutError as problem:
+                    raise httpcore.WriteTimeout(str(problem)) from None
+
+        def close(self) -> None:
+            self._stream.close()
+
+        def start_tls(self, *arguments: Any, **options: Any) -> httpcore.NetworkStream:  # noqa: ANN401  # passed on
+            return WatchedStream(self._stream.start_tls(*arguments, **options))
+
+        def get_extra_info(self, info: str) -> Any:  # noqa: ANN401  # as httpcore declares it
+            return self._stream.get_extra_info(info)
+
+    class WatchedBackend(httpcore.NetworkBackend):
+        """A source of connections."""
+
+        def __init__(self, backend: httpcore.NetworkBackend) -> None:
+            self._backend = backend
+
+        def connect_tcp(
+            self,
+            host: str,
+            port: int,
+            timeout: float | None = None,
+            *arguments: Any,  # noqa: ANN401  # passed on
+            **options: Any,  # noqa: ANN401
+        ) -> httpcore.NetworkStream:
+            try:
+                timeout = _get_remaining(timeout)
+            except TimeoutError as problem:
+                raise httpcore.ConnectTimeout(str(problem)) from None
+            return WatchedStream(self._backend.connect_tcp(host, port, timeout, *arguments, **options))
+
+        def sleep(self, seconds: float) -> None:
+            self._backend.sleep(seconds)
+
+    # httpx has no public way to set the backend without losing the proxies of the environment.
+    for transport in (client._transport, *client._mounts.values()):
+        pool: Any = getattr(transport, "_pool", None)
+        if pool is not None:
+            pool._network_backend = WatchedBackend(pool._network_backend)
