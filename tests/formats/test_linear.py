@@ -25,7 +25,19 @@ SIZE = 15_000
 NOISE = 0.4  # seconds
 REPEATED = [
     *(b" ", b"\n", b"\t", b"\r\n", b" \n", b".", b"a", b"0", b'"', b"\\", b"(", b"[", b"{", b"|", b",", b"<"),
-    *(b"<?a?>", b"<!---->", b"<a>", b'{"a":', b"[0,", b"-DOCSTART- (1 a)\n", b"a\tO\n", b"# a\n", b"a|t|b\n", b'"""'),
+    *(
+        b"<?a?>",
+        b"<!---->",
+        b"<a>",
+        b'\\"',
+        b'{"a":',
+        b"[0,",
+        b"-DOCSTART- (1 a)\n",
+        b"a\tO\n",
+        b"# a\n",
+        b"a|t|b\n",
+        b'"""',
+    ),
 ]
 CORPUS = Corpus.from_documents(
     [Document("d", "Ulm is in Ulm.", (Label(0, 3, "http://www.wikidata.org/entity/Q3012"),))]

@@ -20,12 +20,23 @@ PIECES = (
     + [b"\xff", b"\n", b"\r\n", b"\r", b"\x00", b"\t", b"\n\n", b"\x1b[31m", b"9" * 30, b"-" + b"9" * 30, b"0x1"]
     + [text.encode() for text in ("😀", "\u00a0", "\u2028", "\ufeff", "\u202e", "e\u0301", "١")]
     + [b"-DOCSTART-\n", b"_", b"NIL", b"||", b"<!DOCTYPE x [<!ENTITY a 'b'>]>", b"\xed\xa0\x80", b"A" * 3000]
+    + [b"[" * 2000, b'{"a":' * 2000, b"[" * 400 + b"]" * 400]
 )
+
+
+def _nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 5, 2**31, 2**31 - 1, 2**32, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**40),
     *(0.5, -0.0, 1e308, 1e-320, float("nan"), float("inf"), 1.0),
     *("", " ", "x", "0", "-1", "NIL", "Q1", "a\nb", "a\tb", "\x00", "\x1b[2J", "😀", "\ud800", "é" * 4000, "a/../b"),
     *([], {}, [None], [[]], [{}], {"": None}, {"x": {"y": []}}, [1, 2, 3], ["x", None], {"id": 1}, [0, 3], [-5, 0]),
+    *(_nested(100), _nested(600)),
 )
 CELLS = (
     *("", " ", "_", "O", "-", "0", "-1", "1.5", "1e999", "nan", "inf", "NIL", "x", "B-LOC", "I-LOC", "B-", "#", '"'),
@@ -165,7 +176,7 @@ def _columns(table: Any, random: Random) -> Any:
     values = table.column(place).to_pylist()
     for _ in range(20):  # most values do not fit into the type
         try:
-            changed = _changed(deepcopy(values), random)
+            changed = changed_json(deepcopy(values), random)
             if pa.types.is_map(table.column(place).type) and not _all_keyed(changed):
                 continue  # Arrow ends the whole process
             made = pa.array(changed, table.column(place).type)
@@ -186,11 +197,11 @@ def _json(data: bytes, random: Random) -> bytes | None:
     """One JSON value, or one on each line."""
     try:
         value = json.loads(data)
-        return _dumped(_changed(value, random))
+        return _dumped(changed_json(value, random))
     except ValueError:
         lines = data.split(b"\n")
         place = random.choice([i for i, line in enumerate(lines) if line.strip()])
-        lines[place] = _dumped(_changed(json.loads(lines[place]), random))
+        lines[place] = _dumped(changed_json(json.loads(lines[place]), random))
         return b"\n".join(lines)
 
 
@@ -198,7 +209,7 @@ def _dumped(value: Any) -> bytes:
     return json.dumps(value).encode("utf-8", "surrogatepass")
 
 
-def _changed(value: Any, random: Random) -> Any:
+def changed_json(value: Any, random: Random) -> Any:
     """The value with something changed inside, or another one."""
     for _ in range(random.choice((1, 1, 2))):
         places = list(_places(value))

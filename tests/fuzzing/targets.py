@@ -1,84 +1,25 @@
-"""What is done with broken files, and what may come of it: a result, or one `KaratError` that is fit to be read."""
+"""What is done with broken files of every format, knowledge bases, results, rules, and by commands."""
 
 from __future__ import annotations
 
 import io
-import signal
-import sys
-import traceback
-import unicodedata
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import karat
-from karat import Corpus, InputError, KaratError, Run
+from karat import Corpus, Run
 from karat.data.load import load_gold_or_run, load_manifest, load_partitioned
 from karat.formats.plugins import karat_jsonl
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.format import Format
 from karat.storage.files import Source
-from tests.conftest import _karat
 from tests.formats.test_hf_datasets import Held
 from tests.fuzzing import samples as sound
+from tests.fuzzing.harness import SECONDS, Case, FaultError, Files, Outcome, Target, attempt, command, try_case
 from tests.fuzzing.mutations import broken, edited, revalued
-
-LONGEST = 4000
-"""Characters of a message: unknown formats list all that are known."""
-
-
-class Escape(NamedTuple):
-    """What should not have come of an input."""
-
-    input: str
-    what: str
-    place: str
-    details: str
-
-
-@contextmanager
-def _written(files: dict[str, bytes]) -> Iterator[Path]:
-    with TemporaryDirectory(prefix="karat-fuzz-") as folder:
-        for name, data in files.items():
-            path = Path(folder) / name
-            with suppress(OSError):  # a name that this file system cannot hold
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
-        yield Path(folder)
-
-
-def message_fault(message: str) -> str | None:
-    """What is wrong with a message: more than one line, control characters, no UTF-8, or too long."""
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in message):
-        return "control characters in a message"
-    if len(message) > LONGEST:
-        return f"a message of {len(message)} characters"
-    return None
-
-
-class _FaultError(Exception):
-    """An outcome that is no exception, and still wrong."""
-
-
-def _said(problem: KaratError) -> None:
-    fault = message_fault(str(problem))
-    if fault is not None:
-        raise _FaultError(f"{fault}: {str(problem)[:300]!r}") from problem
-    if isinstance(problem, InputError) and not all((problem.where, problem.actual, problem.expected, problem.remedy)):
-        raise _FaultError(f"a message without one of its parts: {problem}") from problem
-
-
-def _try(act: Callable[[], object]) -> object:
-    try:
-        return act()
-    except KaratError as problem:
-        _said(problem)
-        return None
 
 
 def _used(data: object, random: Random) -> None:
@@ -97,43 +38,45 @@ def _used(data: object, random: Random) -> None:
     write(data, file)
     again = read(Held(file.getvalue()))
     if list(again) != items or again.digest != data.digest:
-        raise _FaultError("what was written is not what was read")
+        raise FaultError("what was written is not what was read")
     if random.random() < 0.3:
         corpus = data if isinstance(data, Corpus) else sound.CORPUS
         run = data if isinstance(data, Run) else Run.from_gold(data, name="itself")
-        _try(lambda: karat.evaluate(corpus, run, by=["types"]))
+        attempt(lambda: karat.evaluate(corpus, run, by=["types"]))
     if random.random() < 0.2:
         known = get_plugin(
             "formats", random.choice([n for n in list_plugins("formats") if n != "spacy-docbin"]), Format
         )
         writer = known.write_corpus if isinstance(data, Corpus) else known.write_run
         if writer is not None:
-            _try(lambda: writer(data, io.BytesIO()))  # type: ignore[arg-type]
+            attempt(lambda: writer(data, io.BytesIO()))  # type: ignore[arg-type]
 
 
-def read_sample(name: str, random: Random) -> None:
+def read_sample(name: str, folder: Path, random: Random) -> bool:
     """A broken sample of a format, read as it and as what it seems to be."""
     sample = sound.samples()[name]
     known = get_plugin("formats", sample.format, Format)
-    with _written(broken(sample.files, random)) as folder:
-        path = folder / sample.given
-        format = sample.format if random.random() < 0.75 else None
-        ways: list[Callable[[], object]] = [lambda: load_gold_or_run(path, format=format)]
-        if known.read_corpus is not None:
-            ways.append(lambda: karat.load(path, format=format, text=random.random() < 0.8))
-        ways.append(lambda: karat.load_run(path, format=format))
-        ways.append(lambda: karat.load_run(path, format=format, corpus=sound.CORPUS))
-        ways.append(lambda: load_manifest(str(path), format=format))
-        if known.read_both is not None:
-            ways.append(lambda: known.read_both and known.read_both(Source(str(path))))
-        if known.read_corpus_blocks is not None:
-            ways.append(lambda: known.read_corpus_blocks and list(known.read_corpus_blocks(Source(str(path)))))
-        if known.open_partitions is not None:
-            ways.append(lambda: _pieces(load_partitioned(path, gold=random.random() < 0.5, format=format)))
-        for way in random.sample(ways, min(2, len(ways))):
-            found = _try(way)
-            for data in found if isinstance(found, tuple) else (found,):
-                _used(data, random)
+    path = folder / sample.given
+    format = sample.format if random.random() < 0.75 else None
+    ways: list[Callable[[], object]] = [lambda: load_gold_or_run(path, format=format)]
+    if known.read_corpus is not None:
+        ways.append(lambda: karat.load(path, format=format, text=random.random() < 0.8))
+    ways.append(lambda: karat.load_run(path, format=format))
+    ways.append(lambda: karat.load_run(path, format=format, corpus=sound.CORPUS))
+    ways.append(lambda: load_manifest(str(path), format=format))
+    if known.read_both is not None:
+        ways.append(lambda: known.read_both and known.read_both(Source(str(path))))
+    if known.read_corpus_blocks is not None:
+        ways.append(lambda: known.read_corpus_blocks and list(known.read_corpus_blocks(Source(str(path)))))
+    if known.open_partitions is not None:
+        ways.append(lambda: _pieces(load_partitioned(path, gold=random.random() < 0.5, format=format)))
+    is_accepted = False
+    for way in random.sample(ways, min(2, len(ways))):
+        found = attempt(way)
+        is_accepted |= found is not None
+        for data in found if isinstance(found, tuple) else (found,):
+            _used(data, random)
+    return is_accepted
 
 
 def _pieces(found: object) -> None:
@@ -144,39 +87,47 @@ def _pieces(found: object) -> None:
 # --- other files
 
 
-def load_tsv_folder(random: Random) -> None:
+def load_tsv_folder(folder: Path, random: Random) -> bool:
     """A broken knowledge base."""
     from karat.kb.tsv_folder import load_tsv_folder
 
-    with _written(broken(sound.KB, random)) as folder:
-        kb = _try(lambda: load_tsv_folder(folder))
-        if kb is not None and random.random() < 0.3:
-            _try(
-                lambda: karat.evaluate(sound.CORPUS, sound.RUN, profile="elevant", kb=kb, by=["error", "mention-type"])
-            )
+    kb = attempt(lambda: load_tsv_folder(folder))
+    if kb is not None and random.random() < 0.3:
+        attempt(lambda: karat.evaluate(sound.CORPUS, sound.RUN, profile="elevant", kb=kb, by=["error", "mention-type"]))
+    return kb is not None
 
 
-def read_result(random: Random) -> None:
+def make_result(random: Random) -> Files:
+    return {"one.json": random.choice((edited, revalued, revalued))(sound.result(), random)}
+
+
+def read_result(folder: Path, random: Random) -> bool:
     """A broken result file, shown by whatever shows results."""
     from karat.model.results.result import Result
 
-    data = random.choice((edited, revalued, revalued))(sound.result(), random)
-    result = _try(lambda: Result.from_json(data))
-    if isinstance(result, Result):
-        _try(result.to_json)
-        with _written({"one.json": data, "two.json": sound.result()}) as folder:
-            _command("compare", folder / "one.json", f"two={folder / 'two.json'}", "--permutations", 50)
+    data = (folder / "one.json").read_bytes()
+    result = attempt(lambda: Result.from_json(data))
+    if not isinstance(result, Result):
+        return False
+    attempt(result.to_json)
+    (folder / "two.json").write_bytes(sound.result())
+    command("compare", folder / "one.json", f"two={folder / 'two.json'}", "--permutations", 50)
+    return True
 
 
-def read_toml(random: Random) -> None:
+def make_toml(random: Random) -> Files:
+    if random.random() < 0.5:
+        return {"rules.toml": _toml(sound.RULES, random)}
+    return {"m.toml": _toml(random.choice((sound.MEMBERSHIP, sound.CONSENSUS)), random)}
+
+
+def read_toml(folder: Path, random: Random) -> bool:
     """Broken rules of the linter, or a broken membership."""
     if random.random() < 0.5:
-        with _written({"rules.toml": _toml(sound.RULES, random), "gold.jsonl": _gold()}) as folder:
-            _command("data", "lint", folder / "gold.jsonl", "--rules", folder / "rules.toml")
-        return
-    with _written({"m.toml": _toml(random.choice((sound.MEMBERSHIP, sound.CONSENSUS)), random)}) as folder:
-        how = ["--profile", "finegrained", "--task", "a2kb", "--set", f"membership={folder / 'm.toml'}"]
-        _command("score", "demo", "demo/prior", *how)
+        (folder / "gold.jsonl").write_bytes(_gold())
+        return command("data", "lint", folder / "gold.jsonl", "--rules", folder / "rules.toml")
+    how = ["--profile", "finegrained", "--task", "a2kb", "--set", f"membership={folder / 'm.toml'}"]
+    return command("score", "demo", "demo/prior", *how)
 
 
 _TOML = [b'"x"', b"1", b"1.5", b"nan", b"inf", b"[]", b"{}", b"[1, 2]", b'["x"]', b"true", b"1979-05-27", b"9" * 30]
@@ -244,112 +195,89 @@ COMMANDS: tuple[tuple[object, ...], ...] = (
     ("reproduce", "cases", "--data", "GOLD"),
     ("reproduce", "elevant", "--data", "KB"),
     ("reproduce", "hipe", "--data", "KB"),
-    ("reproduce", "finegrained", "--data", "KB"),
+    ("reproduce", "finegrained-2019", "--data", "KB"),
 )
 """What is called; capitals stand for files, of which one is broken."""
 
 
-def _command(*arguments: object) -> None:
-    ran = _karat(*arguments)
-    if ran.code not in (0, 1, 2) or "Traceback" in ran.err:
-        raise _FaultError(f"exit code {ran.code}: {ran.err[:300]!r}")
-    for line in ran.err.split("\n") if ran.code == 2 else ():
-        if (fault := message_fault(line)) is not None:
-            raise _FaultError(f"{fault}: {ran.err[:300]!r}")
-    if ran.code == 2 and ran.err.startswith("karat: ") and ran.err.count("\n") != 1:
-        raise _FaultError(f"more than one line: {ran.err[:300]!r}")
+def _plan_command(random: Random) -> tuple[int, str]:
+    """Which of the files is broken (gold, run, knowledge base, or a sample as gold or run), and the sample."""
+    return random.randrange(5), random.choice(list(sound.samples()))
 
 
-def call_command(random: Random) -> None:
+def make_command(random: Random) -> Files:
+    """The files of a command, of which one is broken."""
+    which, name = _plan_command(random)
+    parts = {"gold": {"gold": _gold()}, "run": {"run": _predictions()}, "kb": sound.KB, "other": {"o": _predictions()}}
+    side = ("gold", "run", "kb", "gold", "run")[which]
+    parts[side] = broken(sound.samples()[name].files if which > 2 else parts[side], random)
+    return {f"{part}/{name}": data for part, files in parts.items() for name, data in files.items()}
+
+
+def call_command(folder: Path, random: Random) -> bool:
     """A command on files of which one is broken."""
-    everything = sound.samples()
-    gold, run = {"gold": _gold()}, {"run": _predictions()}
-    kb = sound.KB
-    sample = everything[random.choice(list(everything))]
-    given_gold, given_run = "gold", "run"
-    which = random.randrange(5)
-    if which == 0:
-        gold = broken(gold, random)
-    elif which == 1:
-        run = broken(run, random)
-    elif which == 2:
-        kb = broken(kb, random)
-    elif which == 3:
-        gold, given_gold = broken(sample.files, random), sample.given
-    else:
-        run, given_run = broken(sample.files, random), sample.given
+    which, name = _plan_command(random)
+    sample = sound.samples()[name]
     called = random.choice(COMMANDS)
-    parts = {"gold": gold, "run": run, "kb": kb, "other": {"other": _predictions()}}
-    files = {f"{part}/{name}": data for part, its in parts.items() for name, data in its.items()}
-    with _written(files) as folder:
-        paths = {"GOLD": folder / "gold" / given_gold, "RUN": folder / "run" / given_run, "KB": folder / "kb"}
-        paths |= {"OTHER": folder / "other" / "other", "OUT": folder / "out.json"}
-        arguments = [paths.get(str(word), word) for word in called]
-        arguments = [folder / str(word) if str(word).startswith("OUT.") else word for word in arguments]
-        if which in (3, 4) and called[0] in ("score", "compare", "curve", "why"):
-            arguments += ["--gold-format" if which == 3 else "--predictions-format", sample.format]
-        _command(*arguments)
+    gold, run = sample.given if which == 3 else "gold", sample.given if which == 4 else "run"
+    paths = {"GOLD": folder / "gold" / gold, "RUN": folder / "run" / run, "KB": folder / "kb"}
+    paths |= {"OTHER": folder / "other" / "o", "OUT": folder / "out.json"}
+    arguments = [paths.get(str(word), word) for word in called]
+    arguments = [folder / str(word) if str(word).startswith("OUT.") else word for word in arguments]
+    if which in (3, 4) and called[0] in ("score", "compare", "curve", "why"):
+        arguments += ["--gold-format" if which == 3 else "--predictions-format", sample.format]
+    return command(*arguments)
 
 
 # --- one input
 
 
-TARGETS: tuple[tuple[int, str, Callable[[Random], None]], ...] = (
-    (8, "kb", load_tsv_folder),
-    (8, "result", read_result),
-    (6, "toml", read_toml),
-    (12, "command", call_command),
-)
 _SHARE = 60
 
 
 @cache
-def _targets(only: str) -> tuple[list[str], list[float]]:
-    """The names of samples and of other targets, and how often each is tried."""
-    shares = {sample: _SHARE / len(sound.samples()) for sample in sound.samples()}
-    shares |= {name: share for share, name, _ in TARGETS}
-    found = {name: share for name, share in shares.items() if only in name} or shares
-    return list(found), list(found.values())
+def all_targets() -> dict[str, Target]:
+    """All targets by name; those of campaigns and servers where their packages are installed."""
+    share = _SHARE / len(sound.samples())
+    targets = {name: Target(share, partial(_make_sample, name), partial(read_sample, name)) for name in sound.samples()}
+    targets |= {
+        "kb": Target(8, partial(broken, sound.KB), load_tsv_folder),
+        "result": Target(8, make_result, read_result),
+        "toml": Target(6, make_toml, read_toml),
+        "command": Target(12, make_command, call_command),
+    }
+    from tests.fuzzing import archives, servers
+
+    targets |= archives.TARGETS | servers.NIF_TARGETS
+    if find_spec("sqlalchemy"):
+        from tests.fuzzing import campaigns
+
+        targets |= campaigns.TARGETS
+    if find_spec("sqlalchemy") and find_spec("fastapi"):
+        targets |= servers.TARGETS
+    return targets
 
 
-def tried(seed: str, number: int, *, only: str = "", seconds: int = 0) -> Escape | None:
-    """One input, which depends on these alone; what escaped, if anything did. `only` is a part of a target's name."""
-    random = Random(f"{seed}:{number}")
-    name = random.choices(*_targets(only))[0]
-    others = {known: act for _, known, act in TARGETS}
-    act = partial(others[name], random) if name in others else partial(read_sample, name, random)
-    try:
-        with warnings.catch_warnings(), _limit(seconds):
-            warnings.simplefilter("error")
-            act()
-    except KaratError as problem:  # of what was already read
-        return _escape(f"{seed}:{number} {name}", "an error late", problem)
-    except Exception as problem:  # noqa: BLE001 that is what is looked for
-        return _escape(f"{seed}:{number} {name}", type(problem).__name__, problem)
-    return None
+def _make_sample(name: str, random: Random) -> Files:
+    return broken(sound.samples()[name].files, random)
 
 
-def _escape(input: str, what: str, problem: Exception) -> Escape:
-    frames = traceback.extract_tb(problem.__traceback__)
-    ours = [frame for frame in frames if "/karat/" in frame.filename.replace("\\", "/")] or list(frames)
-    place = f"{ours[-1].filename.replace(chr(92), '/').rpartition('/karat/')[2]}:{ours[-1].lineno}"
-    return Escape(input, f"{what}: {str(problem)[:200]}", place, "".join(traceback.format_exception(problem)))
+@cache
+def _shares(only: str) -> tuple[list[str], list[float]]:
+    """The names of targets, and how often each is tried."""
+    targets = all_targets()
+    names = [only] if only in targets else [name for name in targets if only in name] or list(targets)
+    return names, [targets[name].share for name in names]
 
 
-@contextmanager
-def _limit(seconds: int) -> Iterator[None]:
-    """An input that takes too long is an escape too; only where signals can stop it."""
-    if not seconds or sys.platform == "win32":
-        yield
-        return
+def make_case(seed: str, number: int, only: str = "") -> Case:
+    """One input, which depends on these alone. `only` is the name of a target, or a part of it."""
+    key = f"{seed}:{number}"
+    name = Random(key).choices(*_shares(only))[0]
+    return Case(name, key, all_targets()[name].make(Random(key)))
 
-    def late(*_: object) -> None:
-        raise TimeoutError(f"more than {seconds} seconds")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+def tried(seed: str, number: int, *, only: str = "", seconds: float = SECONDS) -> Outcome:
+    """One input, and what came of it."""
+    case = make_case(seed, number, only)
+    return try_case(case, all_targets()[case.target], seconds=seconds)

@@ -20,12 +20,11 @@ from karat import Corpus, Document, InputError, KaratError, Label, UsageError
 from karat.cli import main as command_line
 from karat.model.errors import UnknownNameError
 from karat.model.results.result import Result
-from karat.storage.atomic_writing import move_into_place, open_for_writing
-from karat.storage.data_folder import lock_target
+from karat.storage.atomic_writing import lock_target, move_into_place, open_for_writing
 from karat.storage.files import Source
 from tests.formats import test_hf_datasets, test_hipe
 from tests.fuzzing import samples as sound
-from tests.fuzzing.targets import message_fault
+from tests.fuzzing.harness import message_fault
 
 GOLD = {"id": "a", "text": "Ada met Bob.", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}
 _PREDICTIONS = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("entity", pa.string())]))

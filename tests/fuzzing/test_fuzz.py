@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from random import Random
 
@@ -11,11 +12,27 @@ import karat
 from karat.model.errors import KaratError
 from karat.model.registry import list_plugins
 from tests.fuzzing import targets
+from tests.fuzzing.harness import (
+    BYTES,
+    CASES,
+    Case,
+    FaultError,
+    Target,
+    attempt,
+    limit,
+    message_fault,
+    minimise,
+    store_case,
+    try_case,
+    written,
+)
 from tests.fuzzing.samples import samples
-from tests.fuzzing.targets import _FaultError, _written, message_fault, read_sample, tried
+from tests.fuzzing.targets import all_targets, read_sample, tried
 
 INPUTS = 2000
 PARTS = 4
+PER_SERVICE = 60
+SERVICES = ("archive", "backup", "campaign", "controls", "import", "judging server", "nif server", "overlay", "viewer")
 
 
 def test_every_format_has_a_sample():
@@ -27,17 +44,44 @@ def test_every_format_has_a_sample():
 def test_samples_are_sound(name):
     """A sample that could not be read when it is whole would find nothing when it is broken."""
     sample = samples()[name]
-    with _written(sample.files) as folder:
+    with written(sample.files) as folder:
         whole = name != "aida folder"  # AIDA's own text is not ours to write
         with nullcontext() if whole else pytest.raises(karat.InputError, match=r"eng\.train"):
             karat.load_run(folder / sample.given, format=sample.format)
 
 
+FORMATS = [*samples(), "kb", "result", "toml", "command"]
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_nothing_but_our_errors_escapes(part):
-    found = [tried("make test", number) for number in range(part, INPUTS, PARTS)]
-    escapes = [escape for escape in found if escape is not None]
+    show([tried("make test", number, only=FORMATS[number % len(FORMATS)]) for number in range(part, INPUTS, PARTS)])
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("service", SERVICES)
+def test_nothing_escapes_from_campaigns_archives_and_servers(service):
+    outcomes = [tried("make test-all", number, only=service) for number in range(PER_SERVICE)]
+    show(outcomes)
+    assert any(outcome.is_accepted for outcome in outcomes)
+    assert not all(outcome.is_accepted for outcome in outcomes)
+
+
+def show(outcomes):
+    escapes = [outcome.escape for outcome in outcomes if outcome.escape is not None]
     assert not escapes, "\n".join(f"{escape.input}\n{escape.details}" for escape in escapes)
+
+
+@pytest.mark.extras
+def test_all_targets_are_tried_where_the_packages_of_extras_are():
+    assert set(SERVICES) | {"layout of an archive"} == set(all_targets()) - set(FORMATS)
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("path", sorted(CASES.glob("*.json")), ids=lambda path: path.stem)
+def test_what_escaped_once_does_not_escape_again(path):
+    case = Case.from_json(path.read_text(encoding="utf-8"))
+    show([try_case(case, all_targets()[case.target], seconds=30)])
 
 
 def test_the_fuzzer_sees_what_it_looks_for(monkeypatch):
@@ -48,8 +92,8 @@ def test_the_fuzzer_sees_what_it_looks_for(monkeypatch):
 
     monkeypatch.setattr(targets.karat, "load", fails)
     monkeypatch.setattr(targets.karat, "load_run", fails)
-    with pytest.raises(KeyError, match="oops"):
-        list(map(read_sample, ["kilt"] * 20, map(Random, range(20))))
+    with written(samples()["kilt"].files) as folder, pytest.raises(KeyError, match="oops"):
+        [read_sample("kilt", folder, Random(number)) for number in range(20)]
     assert message_fault("two\nlines")
     assert message_fault("\x1b[2J")
     assert message_fault("x" * 100_000)
@@ -62,5 +106,37 @@ def test_the_fuzzer_sees_what_it_looks_for(monkeypatch):
     def said():
         raise BadError("x")
 
-    with pytest.raises(_FaultError, match="control characters"):
-        targets._try(said)
+    with pytest.raises(FaultError, match="control characters"):
+        attempt(said)
+
+
+def _fails_on_a_star(folder, _):
+    if b"*" in (folder / "a").read_bytes():
+        raise KeyError("star")
+    return True
+
+
+def test_an_escape_is_minimised_and_stored_and_can_be_tried_again(tmp_path):
+    target = Target(1, lambda _: {}, _fails_on_a_star)
+    case = Case("toy", "s:1", {"a": b"x" * 500 + b"*" + b"y" * 300, "b": b"\xff"})
+    escape = try_case(case, target).escape
+    assert escape.what.startswith("KeyError")
+    smallest = minimise(case, target)
+    assert smallest.files == {"a": b"*"}
+    stored = store_case(case, escape, tmp_path)
+    assert Case.from_json(stored.read_text(encoding="utf-8")) == case
+    assert try_case(case._replace(files={"a": b"x"}), target) == ("toy", True, None)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limits")
+def test_an_input_that_takes_too_long_or_too_much_is_an_escape():
+    def spin(folder, _):
+        while True:
+            pass
+
+    slow = try_case(Case("toy", "s:1", {}), Target(1, lambda _: {}, spin), seconds=0.2)
+    assert slow.escape.what.startswith("TimeoutError")
+    large = Target(1, lambda _: {}, lambda folder, _: len(bytearray(BYTES + (1 << 20))) > 0)
+    assert try_case(Case("toy", "s:1", {}), large, seconds=5).escape.what.startswith("MemoryError")
+    with limit(5, BYTES):
+        assert len(bytearray(1 << 20)) == 1 << 20
