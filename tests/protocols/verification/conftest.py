@@ -17,34 +17,54 @@ def _binaries():
     return found[-1].parent if found else Path(given).parent if given else None
 
 
+class PostgresServer:
+    """A server of PostgreSQL in a folder of its own, which does not run as root."""
+
+    def __init__(self, binaries):
+        self._binaries = binaries
+        self._folder = Path("/tmp") / f"karat-postgres-{token_hex(4)}"  # the path of a socket must be short
+        self._folder.mkdir(mode=0o777)
+        self._folder.chmod(0o777)
+        self.address = f"postgresql://karat@/postgres?host={self._folder}"
+        self._call("initdb", "-U", "karat", "-A", "trust", "-E", "UTF8", "--no-sync")
+        self.start()
+
+    def _call(self, program, *arguments):
+        who = ["runuser", "-u", "nobody", "--"] if hasattr(os, "getuid") and os.getuid() == 0 else []
+        command = [*who, self._binaries / program, "-D", self._folder / "data", *arguments]
+        subprocess.run(
+            [*map(str, command)], check=True, cwd=self._folder, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+        )
+
+    def start(self):
+        options = f"-k {self._folder} -c listen_addresses= -c max_connections=200"
+        self._call("pg_ctl", "-w", "-l", self._folder / "log", "-o", options, "start")
+
+    def stop(self, mode="immediate"):
+        self._call("pg_ctl", "-m", mode, "stop")
+
+    def remove(self):
+        self.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    """The address of a PostgreSQL server: KARAT_POSTGRES, or one that is started here, not as root."""
-    if "KARAT_POSTGRES" in os.environ:
-        yield os.environ["KARAT_POSTGRES"]
-        return
+def own_postgres():
+    """A server that a test may stop and start."""
     binaries = _binaries()
     if binaries is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no PostgreSQL")
-    folder = Path("/tmp") / f"karat-postgres-{token_hex(4)}"  # the path of a socket must be short
-    folder.mkdir(mode=0o777)
-    folder.chmod(0o777)
-    who = ["runuser", "-u", "nobody", "--"] if hasattr(os, "getuid") and os.getuid() == 0 else []
-
-    def call(*command):
-        subprocess.run(
-            [*who, *map(str, command)], check=True, cwd=folder, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
-        )
-
-    data = folder / "data"
-    call(binaries / "initdb", "-D", data, "-U", "karat", "-A", "trust", "-E", "UTF8", "--no-sync")
-    options = f"-k {folder} -c listen_addresses= -c max_connections=200"
-    call(binaries / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options, "start")
+    server = PostgresServer(binaries)
     try:
-        yield f"postgresql://karat@/postgres?host={folder}"
+        yield server
     finally:
-        call(binaries / "pg_ctl", "-D", data, "-m", "immediate", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
+        server.remove()
+
+
+@pytest.fixture(scope="session")
+def postgres(request):
+    """The address of a PostgreSQL server: KARAT_POSTGRES, or one that is started here."""
+    return os.environ.get("KARAT_POSTGRES") or request.getfixturevalue("own_postgres").address
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

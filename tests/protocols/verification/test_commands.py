@@ -93,6 +93,15 @@ def test_a_campaign_from_new_to_overlay(karat_cli, tmp_path, monkeypatch):
     assert (again.code, "an empty database" in again.err) == (2, True)
     assert karat_cli("verify", "report", "demo.sqlite", "--auto-judge", "rule", "--archive", "pages").code == 0
     assert len(list((tmp_path / "pages" / "verifications").iterdir())) == 1
+    assert [(pair["source_a"], pair["source_b"]) for pair in written_report["pairs"]] == [
+        ("gold", "prior"),
+        ("gold", "noisy"),
+        ("prior", "noisy"),
+    ]
+    assert "gold + prior" in report.out
+    drawn = karat_cli("verify", "report", "demo.sqlite", "--auto-judge", "rule", "--figures", "figures")
+    assert (drawn.code, drawn.err) == (0, "figures: 7 figures\n")
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir())[:2] == ["modified.svg", "precision-after.svg"]
 
 
 @pytest.mark.extras

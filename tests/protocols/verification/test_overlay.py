@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from karat import UNLINKED, Corpus, Document, InputError, Label, Prediction, Response, Run, UsageError
-from karat.protocols.verification.auto_judges import judge_by_names, judge_by_program
+from karat.protocols.verification.auto_judging import judge_by_names, judge_by_program
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision, Judgement, effective_judgements, find_consensus
 from karat.protocols.verification.measures import measure_campaign

@@ -17,6 +17,7 @@ from karat.protocols.verification.posthoc import (
     TextLink,
     count_outcomes,
     count_overlap_kinds,
+    measure_pair,
     missing_share,
     original_counts,
     original_intervals,
@@ -167,6 +168,37 @@ def test_what_the_gold_standard_lacks_is_counted_out_of_the_union():
     assert missing_share(links, "GT", PAPER) == MissingShare(missing=1, union=3, share=1 / 3)
 
 
+def test_two_sources_by_hand():
+    """GT and REL share two links, of which one was verified for both and one for REL only; the third source is left
+    out. GT alone has a removed link, REL alone a verified one: four links of six are verified, three distinct ones."""
+    links = [
+        link("GT", 0, 5, "Q1", VERIFY),
+        link("REL", 0, 5, "Q1", VERIFY),
+        link("GT", 10, 15, "Q2", MODIFY, "Q9"),
+        link("REL", 10, 15, "Q2", VERIFY),
+        link("GT", 20, 25, "Q3", REMOVE),
+        link("REL", 30, 35, "Q4", VERIFY),
+        link("E2E", 40, 45, "Q5", VERIFY),
+    ]
+    found = measure_pair(links, "GT", "REL")
+    assert (found.source_a, found.source_b, found.shared) == ("GT", "REL", 2)
+    assert (found.rate, found.shared_rate, found.agreement) == (4 / 6, 3 / 4, 1 / 2)
+    assert (found.rate_only_a, found.rate_only_b) == (0, 1)
+    paper, code = found.posthoc["paper"], found.posthoc["code"]
+    assert (paper.union, paper.recall_a, paper.recall_b) == (3, 1 / 3, 1)
+    # As coded, the union has Q9 too, but no link that overlaps an earlier one; GT has Q1 and Q2 of it.
+    assert (code.union, code.recall_a, code.recall_b) == (3, 2 / 3, 1)
+
+
+def test_two_sources_with_open_links_have_no_recall():
+    links = [link("GT", 0, 5, "Q1", VERIFY), link("REL", 0, 5, "Q1"), link("E2E", 0, 5, "Q1")]
+    found = measure_pair(links, "GT", "REL")
+    assert (found.posthoc["paper"].union, found.posthoc["paper"].recall_a) == (1, None)
+    assert (found.rate, found.shared, found.shared_rate, found.agreement) == (1, 1, 1, None)
+    assert (found.rate_only_a, found.rate_only_b) == (None, None)
+    assert measure_pair(links, "E2E", "REL").posthoc["code"].recall_b is None
+
+
 def test_intervals_of_annotations_and_documents_say_what_they_are_of():
     links = [link("GT", 0, 5, "Q1", VERIFY if k % 10 else REMOVE, document=f"d{k // 10}") for k in range(400)]
     by_document = posthoc_intervals(links, "GT", PAPER, unit="document")
@@ -294,3 +326,16 @@ def test_the_order_of_links_does_not_matter(links):
     for reading in VARIANTS.values():
         assert posthoc_counts(links, "GT", reading) == posthoc_counts(links[::-1], "GT", reading)
         assert sorted(select_links(links, reading)) == sorted(select_links(links[::-1], reading))
+
+
+@given(judged())
+def test_two_sources_are_compared_as_if_they_were_alone(links):
+    for first, second in combinations(SOURCES, 2):
+        found = measure_pair(links, first, second)
+        pair = [one for one in links if one.source in (first, second)]
+        assert found == measure_pair(pair, first, second)
+        mirrored = measure_pair(links, second, first)
+        assert (found.rate, found.shared, found.agreement) == (mirrored.rate, mirrored.shared, mirrored.agreement)
+        assert (found.rate_only_a, found.rate_only_b) == (mirrored.rate_only_b, mirrored.rate_only_a)
+        for name, variant in VARIANTS.items():
+            assert found.posthoc[name].union == naive(pair, first, variant)[2]

@@ -258,6 +258,20 @@ def test_all_measures_are_the_same_after_a_backup_in_either_kind_of_database(add
         restore_backup(other_address, "backup.jsonl", lines)
 
 
+def test_a_backup_that_is_cut_off_after_any_line_is_refused_and_leaves_no_file(made, clock, tmp_path):
+    from karat.protocols.verification.store.backups import dump_backup, restore_backup
+
+    store, target = opened(str(tmp_path / "a.sqlite"), made, clock), tmp_path / "b.sqlite"
+    finish(store, [judge_of(store, "a")], lambda *_: Decision.VERIFY)
+    lines = list(dump_backup(store.database))
+    for length in range(len(lines)):
+        with pytest.raises(InputError):
+            restore_backup(str(target), "backup.jsonl", lines[:length])
+        assert not target.exists()
+    earlier = [b'{"layout": "karat-judging-backup/3"}\n', *lines[1:]]  # had the same rows, without their numbers
+    assert restore_backup(str(target), "backup.jsonl", earlier).get_records() == store.get_records()
+
+
 def test_an_export_taken_in_elsewhere_gives_the_same_measures_and_blocks_no_task_twice(
     address, other_address, made, clock, tmp_path
 ):

@@ -18,7 +18,7 @@ def command(store: str, code: str | None) -> None:
     """
     from karat.model.errors import UsageError
     from karat.protocols.verification.store.store import CampaignStore
-    from karat.render.verification.judges import render_judges
+    from karat.render.verification.surveys import render_judges
 
     campaign_store = CampaignStore.open(store)
     judges = campaign_store.list_judges()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.options.declaration import karat_command, option
-from karat.cli.options.output import archive_option, details_option, json_option
+from karat.cli.options.output import archive_option, details_option, figures_option, json_option
 from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
 from karat.cli.output import page_width, print_page, write_output
 from karat.cli.verify.options import auto_judge_option
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @seed_option()
 @details_option("Show the overlap of sources and a row for each judge.")
 @archive_option("report")
+@figures_option("the posthoc paper, Figures 3 and 4, for these campaigns")
 @json_option()
 def command(
     stores: tuple[str, ...],
@@ -41,17 +42,20 @@ def command(
     seed: int,
     details: bool,
     archive: str | None,
+    figures: str | None,
     json_file: str | None,
 ) -> None:
     """Report outcomes, scores and agreement of judges.
 
-    Scores are shown before and after verification, with the quality and time of judgements. Each STORE is the database
-    of one campaign. The paper uses --ci-unit annotation --confidence 0.9.
+    Scores are shown before and after verification, with union, rate and recall of every two sources, and the quality
+    and time of judgements. Each STORE is the database of one campaign. The paper uses --ci-unit annotation --confidence
+    0.9.
 
     \b
     karat verify report demo.sqlite
     karat verify report aida.sqlite msnbc.sqlite --json verified.jsonl
     karat verify report demo.sqlite --archive karat-archive
+    karat verify report aida.sqlite msnbc.sqlite --figures figures
     """
     from karat.model.errors import UsageError
     from karat.protocols.verification.measures import measure_campaign
@@ -88,5 +92,10 @@ def command(
         files = FolderStore.open_or_create(archive)
         for verified in verifications:
             store_verification(files, build_file(verified))
+    if figures is not None:
+        from karat.cli.figures import write_figures
+        from karat.protocols.verification.plots import plot_verifications
+
+        write_figures(plot_verifications(verifications), figures)
     write_output(json_file, lambda: to_json(verifications))
     print_page(lambda: render_page(verifications, details=details, width=page_width()), json_file)

@@ -158,7 +158,7 @@ def parse_controls(label: str, lines: Iterable[Mapping[str, object]]) -> list[Ju
                 expected='{"text": "…", "links": [{"start": 0, "end": 6, "entity": "Q64", "correct": ["verify"]}, …]}',
                 remedy="Correct the line",
             ) from None
-        if not task.links or not all(link.correct and link.start < link.end <= len(task.text) for link in task.links):
+        if task.start or not task.links or not all(link.correct and _is_inside(link, task) for link in task.links):
             raise InputError(
                 f"{label}:{number}",
                 actual="no link, a link without correct decisions, or a link outside the text",
@@ -167,3 +167,8 @@ def parse_controls(label: str, lines: Iterable[Mapping[str, object]]) -> list[Ju
             )
         controls.append(task)
     return controls
+
+
+def _is_inside(link: TaskLink, task: JudgingTask) -> bool:
+    """Return whether a link covers text of its task."""
+    return task.start <= link.start < link.end <= task.end

@@ -9,6 +9,7 @@ import msgspec
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
+from karat.model.json.decoder import read_json_value
 from karat.model.run import Run
 from karat.protocols.verification.campaign import Campaign, CampaignKind, JudgingTask
 from karat.protocols.verification.campaign_builder import build_campaign
@@ -121,14 +122,22 @@ def _read_controls(path: str) -> list[JudgingTask]:
     source = Source(path)
     lines = []
     for number, line in enumerate(source.read_bytes().splitlines(), 1):
-        try:
-            lines.append(msgspec.json.decode(line, type=dict[str, object]))
-        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-            location = f"{source.label}:{number}"
-            raise InputError(location, actual=str(problem), expected="a JSON object", remedy="Correct it") from None
+        where = f"{source.label}:{number}"
+        lines.append(read_json_value(line, dict[str, object], where, expected="a JSON object", remedy="Correct it"))
     return parse_controls(source.label, lines)
 
 
 def _read_text(path: str | None, template: str) -> str:
     """Return the text of a file, or the template if `path` is None."""
-    return template if path is None else Source(path).read_bytes().decode()
+    if path is None:
+        return template
+    source = Source(path)
+    try:
+        return source.read_bytes().decode()
+    except UnicodeDecodeError as problem:
+        raise InputError(
+            source.label,
+            actual=f"bytes that are not UTF-8 (byte {problem.start + 1})",
+            expected="text in UTF-8",
+            remedy="Convert the file",
+        ) from None

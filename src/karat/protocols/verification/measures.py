@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 from karat.protocols.verification.campaign import Campaign
@@ -26,11 +27,13 @@ from karat.protocols.verification.posthoc import (
     MissingShare,
     OutcomeCounts,
     OverlapKind,
+    PairMeasures,
     PosthocCounts,
     PosthocIntervals,
     ResamplingUnit,
     count_outcomes,
     count_overlap_kinds,
+    measure_pair,
     missing_share,
     original_counts,
     original_intervals,
@@ -112,6 +115,8 @@ class Verification:
     """Number of bootstrap samples."""
     sources: tuple[SourceMeasures, ...]
     """Measures of each source."""
+    pairs: tuple[PairMeasures, ...]
+    """Union, rates and recall of every two sources."""
     missing_from_gold: Mapping[str, MissingShare]
     """Share of accepted links without gold link, by variant."""
     agreement: JudgeAgreement
@@ -216,6 +221,7 @@ def measure_campaign(
         confidence=confidence,
         resamples=resamples,
         sources=tuple(map(measure_source, options.sources)),
+        pairs=tuple(measure_pair(links, first, second) for first, second in combinations(options.sources, 2)),
         missing_from_gold={name: missing_share(links, options.gold, variant) for name, variant in VARIANTS.items()},
         agreement=judge_agreement(campaign, selected.judgements),
         machines=tuple(

@@ -16,6 +16,7 @@ from karat.matching.read.read_options import ReadOptions, canonical_ids
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.errors import InputError, check_layout_version
+from karat.model.json.decoder import read_json_value
 from karat.model.results.result import Result
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.protocols.verification.campaign import Campaign
@@ -350,12 +351,6 @@ def read_overlay(path: str) -> Overlay:
 
 def _decode_line(line: bytes, kind: type[_T], label: str, row: int) -> _T:
     """Decode line `row` of an overlay file as `kind`; raise `InputError` if it is invalid."""
-    try:
-        return msgspec.json.decode(line, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise InputError(
-            f"{label}:{row}",
-            actual=str(problem),
-            expected=f"an overlay ({LAYOUT})",
-            remedy="Write it again: karat verify overlay",
-        ) from None
+    return read_json_value(
+        line, kind, f"{label}:{row}", expected=f"an overlay ({LAYOUT})", remedy="Write it again: karat verify overlay"
+    )

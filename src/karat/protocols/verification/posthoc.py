@@ -284,10 +284,10 @@ def _compute_intervals(rows: Floats, settings: IntervalSettings) -> PosthocInter
         recall = AdditiveScore(rows, _divide_columns, lambda rows: rows[:, [0, 2]])
         return PosthocIntervals(_bootstrap(precision, settings), _bootstrap(recall, settings))
     correct, *sizes = rows.sum(axis=0).astype(np.int64).tolist()
-    return PosthocIntervals(*(_share_interval(correct, size, settings) for size in sizes))
+    return PosthocIntervals(*(share_interval(correct, size, settings) for size in sizes))
 
 
-def _share_interval(part: int, whole: int, settings: IntervalSettings) -> Interval | None:
+def share_interval(part: int, whole: int, settings: IntervalSettings) -> Interval | None:
     """Return the bootstrap interval of `part` / `whole`, resampling `whole` cases; None if undefined or above 1."""
     if not whole > 0 or part > whole:  # a ratio above 1 is no share
         return None
@@ -392,3 +392,67 @@ def missing_share(links: Sequence[JudgedLink], gold: str, variant: PosthocVarian
     gold_links = [link.link for link in links if link.source == gold]
     n_missing = count_overlap_kinds(union, gold_links)[OverlapKind.ALONE]
     return MissingShare(n_missing, len(union), n_missing / len(union) if union else None)
+
+
+class PairScores(JsonRecord, frozen=True):
+    """The union of accepted links of two sources, and the recall of each source in it."""
+
+    union: int
+    """Size of the union."""
+    recall_a: float | None
+    """Recall of the first source; None for an empty union, and while links of either source are open."""
+    recall_b: float | None
+    """Recall of the second source; None as for the first."""
+
+
+class PairMeasures(JsonRecord, frozen=True):
+    """How the links of two sources compare: union, verification rates and recall."""
+
+    source_a: str
+    """First source."""
+    source_b: str
+    """Second source."""
+    posthoc: Mapping[str, PairScores]
+    """Union and recall by variant."""
+    rate: float | None
+    """Share of the judged links of both sources that were verified; None without any."""
+    shared: int
+    """Number of links that both sources have: same span and entity."""
+    shared_rate: float | None
+    """Share of verified links among the shared ones, judged for either source."""
+    agreement: float | None
+    """Share of the shared links with the same outcome for both sources; None without outcomes."""
+    rate_only_a: float | None
+    """Share of verified links among those that only the first source has."""
+    rate_only_b: float | None
+    """Share of verified links among those that only the second source has."""
+
+
+def measure_pair(links: Sequence[JudgedLink], source_a: str, source_b: str) -> PairMeasures:
+    """Compare the links of two sources; `links` may have other sources too, which do not count."""
+    pair = [link for link in links if link.source in (source_a, source_b)]
+    links_a, links_b = ({link.link: link for link in pair if link.source == name} for name in (source_a, source_b))
+    shared = [(links_a[link], links_b[link]) for link in links_a.keys() & links_b.keys()]
+    decided = [(first, second) for first, second in shared if first.outcome is not None and second.outcome is not None]
+    is_complete = all(link.outcome is not None or link.is_tied for link in pair)
+    posthoc = {}
+    for name, variant in VARIANTS.items():
+        counts_a, counts_b = (posthoc_counts(pair, source, variant) for source in (source_a, source_b))
+        recalls = (counts_a.recall, counts_b.recall) if is_complete else (None, None)
+        posthoc[name] = PairScores(counts_a.union, *recalls)
+    return PairMeasures(
+        source_a=source_a,
+        source_b=source_b,
+        posthoc=posthoc,
+        rate=count_outcomes(pair).rate,
+        shared=len(shared),
+        shared_rate=count_outcomes(link for both in shared for link in both).rate,
+        agreement=sum(_have_same_outcome(*both) for both in decided) / len(decided) if decided else None,
+        rate_only_a=count_outcomes(link for text, link in links_a.items() if text not in links_b).rate,
+        rate_only_b=count_outcomes(link for text, link in links_b.items() if text not in links_a).rate,
+    )
+
+
+def _have_same_outcome(first: JudgedLink, second: JudgedLink) -> bool:
+    """Return whether two judged links have the same outcome, and if modified, the same new entity."""
+    return (first.outcome, first.becomes) == (second.outcome, second.becomes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality
-from karat.protocols.verification.posthoc import MissingShare
+from karat.protocols.verification.posthoc import MissingShare, PairMeasures
 from karat.render.tables import UNDEFINED, draw_text
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     """The output of `karat verify report --json`, one object per campaign.
 
     `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
-    posthoc recall is null for all sources; null if it is not.
+    posthoc recall is null for all sources; null if it is not. `pairs`: union, rates and recall of every two sources.
     """
 
     campaign: str
@@ -83,6 +83,7 @@ class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     links_shown: int = 0
     open: int = 0
     recall_undefined: str | None = None
+    pairs: tuple[PairMeasures, ...] = ()
 
 
 def to_json(verifications: Iterable[Verification]) -> bytes:
@@ -162,6 +163,8 @@ def _render_campaign(verification: Verification, details: bool, width: int | Non
         draw_text(_build_score_rows(verification), width=width),
         _explain_scores(verification),
     ]
+    if verification.pairs:
+        blocks += [draw_text(_build_source_pair_rows(verification), width=width), _PAIR_LEGEND]
     if details:
         blocks.append(draw_text(_build_overlap_rows(verification), (0, 1), width=width))
         blocks.append(draw_text(_build_judge_rows(verification), (0, 1), width=width))
@@ -259,6 +262,32 @@ def _explain_scores(verification: Verification) -> str:
                 "value is above 100."
             )
     return " ".join(sentences)
+
+
+def _build_source_pair_rows(verification: Verification) -> list[list[str]]:
+    """Return a table of every two sources: union, verification rates, and recall in their union by the paper."""
+    head = ["pair", "union", "rate", "recall A", "recall B", "shared", "rate", "agree", "rate: only A", "only B"]
+    return [
+        head,
+        *(
+            [
+                f"{pair.source_a} + {pair.source_b}",
+                str(pair.posthoc["paper"].union),
+                _format_percent(pair.rate),
+                _format_percent(pair.posthoc["paper"].recall_a),
+                _format_percent(pair.posthoc["paper"].recall_b),
+                str(pair.shared),
+                *map(_format_percent, (pair.shared_rate, pair.agreement, pair.rate_only_a, pair.rate_only_b)),
+            ]
+            for pair in verification.pairs
+        ),
+    ]
+
+
+_PAIR_LEGEND = (
+    "Pairs of sources A + B, in percent. union: distinct links that judges verified. shared: links with the same span "
+    "and entity in both. agree: shared links with the same outcome for both sources."
+)
 
 
 def _build_overlap_rows(verification: Verification) -> list[list[str]]:

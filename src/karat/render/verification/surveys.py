@@ -11,6 +11,7 @@ from karat.protocols.verification.surveys import MentionRatio
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
+    from karat.protocols.verification.store.store import JudgeStatus
     from karat.protocols.verification.surveys import Survey, SurveyPassage
 
 
@@ -86,3 +87,24 @@ def _build_rows(passages: Iterable[SurveyPassage]) -> list[list[str]]:
 def _format_ratio(value: float | None) -> str:
     """Format a ratio as in papers: .19, and 1 for all; `–` for None."""
     return "–" if value is None else "1" if value == 1 else "0" if value == 0 else f"{value:.2f}".removeprefix("0")
+
+
+def render_judges(judges: Sequence[JudgeStatus], width: int | None = None) -> str:
+    """Render the judges as a table: worker, completed tasks, control result, completion code and access.
+
+    `width`: columns to wrap at; None does not wrap.
+    """
+    if not judges:
+        return "no judge has entered"
+    head = ["worker", "tasks", "controls", "code", "access"]
+    rows = [
+        [
+            f"(anonymised {judge.judge})" if judge.worker is None else judge.worker,
+            str(judge.done),
+            judge.control_result,
+            judge.code,
+            "revoked" if judge.is_revoked else "yes",
+        ]
+        for judge in judges
+    ]
+    return str(draw_text([head, *rows], (0, 2, 3, 4), width=width))

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.errors import KaratError
+from karat.model.json.decoder import JsonError, decode_json
 from karat.protocols.verification.campaign import JudgingTask, TaskLink
 from karat.protocols.verification.judgements import REQUIRED_DECISIONS, Decision, Judgement, effective_judgements
 from karat.protocols.verification.store.store import (
@@ -204,8 +205,8 @@ def create_app(config: JudgingConfig) -> Guard:
 async def _decode_body(request: Request, kind: type[_T]) -> _T:
     """Decode the JSON body of a request as `kind`; raise a `bad-request` error if it does not fit."""
     try:
-        return msgspec.json.decode(await request.body(), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        return decode_json(await request.body(), kind)
+    except JsonError as problem:
         raise WebError("bad-request", str(problem)) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any, Final
@@ -13,9 +14,11 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from karat.model.errors import KaratError, UnknownNameError
+from karat.storage.database_errors import DatabaseUnavailableError
 from karat.web.archive.html import read_bundle_file
 from karat.web.server.request_checks import PROBLEMS, WebError
 
+_LOGGER: Final = logging.getLogger("uvicorn.error")
 _TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".txt": "text/plain"}
 
 
@@ -56,9 +59,14 @@ def add_error_handlers(app: FastAPI, error_names: Mapping[type[KaratError], str]
 
 
 def _make_handler(error: str) -> Callable[..., Any]:
-    """Return a handler that sends the message of an exception under the error name `error`."""
+    """Return a handler that sends the message of an exception under the error name `error`.
+
+    The terminal of the server gets the cause, if there is one: what looks like damaged data may be an error of ours.
+    """
 
     async def handle(_: Request, problem: Exception) -> Response:
+        if problem.__cause__ is not None:
+            _LOGGER.error("%s", problem, exc_info=problem.__cause__)
         return _problem_response(WebError(error, str(problem)))
 
     return handle
@@ -89,6 +97,20 @@ async def _handle_http_error(_: Request, problem: Exception) -> Response:
     return response
 
 
+async def _handle_unavailable_database(request: Request, problem: Exception) -> Response:
+    """Return the response for a database that failed; it says that a write was not stored, and when to try again.
+
+    The terminal of the server gets the details, which may name files and hosts.
+    """
+    assert isinstance(problem, DatabaseUnavailableError)
+    _LOGGER.error("%s", problem)
+    reason, _, seconds = problem.cause
+    begin = "" if request.method in ("GET", "HEAD") else "this was not stored, because "
+    response = _problem_response(WebError("unavailable", f"{begin}{reason}. Try again in {seconds} seconds."))
+    response.headers["retry-after"] = str(seconds)
+    return response
+
+
 async def _handle_failure(_: Request, __: Exception) -> Response:
     """Return a response without details, because an unexpected exception may contain private data."""
     return _problem_response(WebError("internal", "internal error. See the server's terminal for details."))
@@ -103,5 +125,6 @@ _HANDLERS: Final[dict[type[Exception], Callable[..., Any]]] = {
     WebError: _handle_web_error,
     RequestValidationError: _handle_invalid_request,
     HTTPException: _handle_http_error,
+    DatabaseUnavailableError: _handle_unavailable_database,
     Exception: _handle_failure,
 }

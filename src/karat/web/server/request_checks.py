@@ -43,6 +43,7 @@ PROBLEMS: Final[Mapping[str, int]] = {
     "unusable": 422,
     "too-often": 429,
     "internal": 500,
+    "unavailable": 503,
 }
 """HTTP status by error name."""
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-import msgspec
-
+from karat.model.json.decoder import decode_json
 from karat.model.registry import list_plugins
 from karat.storage.content_store import FolderStore
 from karat.web.archive.archive import ArchiveSubmission
@@ -63,9 +62,7 @@ def score_upload(
             sides[side].write_bytes(data)
         arguments = [str(archive.resolve()), str(sides["gold"]), f"{system}={sides['predictions']}", profile]
         output = _run_scoring([sys.executable, "-m", "karat.web.server.scoring", *arguments], folder, limits)
-    return write_submission(
-        FolderStore.open_or_create(str(archive)), msgspec.json.decode(output, type=ArchiveSubmission)
-    )
+    return write_submission(FolderStore.open_or_create(str(archive)), decode_json(output, ArchiveSubmission))
 
 
 def _make_safe_stem(name: str) -> str:

@@ -7,17 +7,18 @@ from itertools import chain
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import insert, select, text
+from sqlalchemy import func, insert, select, text
 
 from karat.model.errors import InputError, check_layout_version
+from karat.model.json.decoder import read_json_value
 from karat.protocols.verification.judgements import Judgement
-from karat.protocols.verification.store.migration import upgrade_row
+from karat.protocols.verification.store.backup_rows import TableRows, read_tables
 from karat.protocols.verification.store.store import CampaignStore, require_empty
 from karat.protocols.verification.store.tables import METADATA, RECORDS
-from karat.storage.database import Database, open_database
+from karat.storage.database import Database, create_database
 
-BACKUP_LAYOUT: Final = "karat-judging-backup/3"
-_EARLIER_BACKUPS: Final = {"karat-judging-backup/1": 1, "karat-judging-backup/2": 2}  # number of the tables
+BACKUP_LAYOUT: Final = "karat-judging-backup/4"
+_EARLIER_BACKUPS: Final = {f"karat-judging-backup/{number}": number for number in (1, 2, 3)}  # number of the tables
 EXPORT_LAYOUT: Final = "karat-judgements/2"
 _BLOCK: Final = 1000
 
@@ -25,10 +26,15 @@ _BLOCK: Final = 1000
 def dump_backup(database: Database) -> Iterator[bytes]:
     """Yield a backup of all tables as JSON lines, as of one moment. Judges can work meanwhile.
 
-    The backup contains the identities of judges and the secret of the campaign.
+    The first line has the number of rows of each table, because a backup that was cut off after a line looks whole. The
+    backup contains the identities of judges and the secret of the campaign.
     """
-    yield msgspec.json.encode({"layout": BACKUP_LAYOUT}) + b"\n"
     with database.open_read_transaction() as connection:
+        counts = {
+            str(table.name): connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in METADATA.sorted_tables
+        }
+        yield msgspec.json.encode({"layout": BACKUP_LAYOUT, "rows": counts}) + b"\n"
         for table in METADATA.sorted_tables:
             for row in connection.execute(select(table).order_by(*table.primary_key)):
                 content = {str(column): value for column, value in row._mapping.items()}
@@ -39,40 +45,44 @@ def restore_backup(target: str, label: str, lines: Iterable[bytes]) -> CampaignS
     """Restore a backup into an empty database of any kind, and return its store.
 
     `target` is the address of the database; `label` names the backup in errors. A backup of an earlier layout is
-    migrated. Raise `InputError` if the backup is invalid or the database contains a campaign.
+    migrated. Raise `InputError` if the backup is invalid or the database contains a campaign. All rows are checked
+    before the first one is stored, and a failure leaves no new file.
     """
     iterator = iter(lines)
     head = next(iterator, b"{}")
-    layout = str(_decode_object(label, 1, head).get("layout", ""))
+    header = _decode_object(label, 1, head)
+    layout = str(header.get("layout", ""))
     layout_number = _EARLIER_BACKUPS.get(layout)
     rows = _read_lines(label, chain([head], iterator), BACKUP_LAYOUT if layout_number is None else layout)
-    database = open_database(target, create=True)
-    require_empty(database)
-    with database.open_write_transaction() as connection:
-        METADATA.create_all(connection)
-        pending: dict[str, list[dict[str, Any]]] = {name: [] for name in METADATA.tables}
-        for number, entry in rows:
-            if layout_number is not None and isinstance(entry.get("row"), dict):
-                entry["table"], entry["row"] = upgrade_row(str(entry.get("table")), entry["row"], layout_number)
-            if entry.get("table") not in pending or not isinstance(entry.get("row"), dict):
-                raise InputError(
-                    f"{label}:{number}", actual="no row of a table", expected=BACKUP_LAYOUT, remedy="Back up again"
-                )
-            block = pending[entry["table"]]
-            block.append(entry["row"])
-            if len(block) == _BLOCK:
-                connection.execute(insert(METADATA.tables[entry["table"]]), block)
-                block.clear()
-        for name, block in pending.items():
-            if block:
-                connection.execute(insert(METADATA.tables[name]), block)
-        if database.is_postgres:  # explicit numbers do not advance the sequence
-            last = f"SELECT setval(pg_get_serial_sequence('{RECORDS.name}', 'seq'), max(seq)) FROM {RECORDS.name}"
-            connection.execute(text(last))
-    store = CampaignStore(database)
-    if layout_number is not None:
-        store.update_control_results()
+    tables = read_tables(label, rows, layout_number)
+    if layout_number is None:
+        _check_row_counts(label, tables, header.get("rows"))
+    with create_database(target) as database:
+        require_empty(database)
+        with database.open_write_transaction() as connection:
+            METADATA.create_all(connection)
+            for name, table_rows in tables.items():
+                for start in range(0, len(table_rows), _BLOCK):
+                    connection.execute(insert(METADATA.tables[name]), table_rows[start : start + _BLOCK])
+            if database.is_postgres:  # explicit numbers do not advance the sequence
+                last = f"SELECT setval(pg_get_serial_sequence('{RECORDS.name}', 'seq'), max(seq)) FROM {RECORDS.name}"
+                connection.execute(text(last))
+        store = CampaignStore(database)
+        if layout_number is not None:
+            store.update_control_results()
     return store
+
+
+def _check_row_counts(label: str, tables: TableRows, counts: object) -> None:
+    """Raise `InputError` if a backup has not the numbers of rows (`counts`, by table) that its first line states."""
+    n_rows = {name: len(rows) for name, rows in tables.items()}
+    if counts != n_rows:
+        raise InputError(
+            label,
+            actual=f"{sum(n_rows.values()):,} rows, which are not those that the first line states",
+            expected="a complete backup of a campaign",
+            remedy="Copy the file or back up again",
+        )
 
 
 def export_judgements(store: CampaignStore) -> Iterator[bytes]:
@@ -91,12 +101,12 @@ def import_judgements(store: CampaignStore, label: str, lines: Iterable[bytes]) 
     """
     judgements = []
     for number, line in _read_lines(label, lines, EXPORT_LAYOUT, (store.options.dataset, store.options.digest)):
+        where = f"{label}:{number}"
         try:
             judgements.append(msgspec.convert(line, Judgement))
         except msgspec.ValidationError as problem:
-            raise InputError(
-                f"{label}:{number}", actual=str(problem), expected="a judgement", remedy="Export it again"
-            ) from None
+            raise InputError(where, actual=str(problem), expected="a judgement", remedy="Export it again") from None
+        store.check_record(where, judgements[-1])
     return store.import_records(judgements)
 
 
@@ -128,9 +138,6 @@ def _read_lines(
 
 def _decode_object(label: str, number: int, line: bytes) -> dict[str, Any]:
     """Decode a JSON object from line `number`; raise `InputError` if it is none."""
-    try:
-        return msgspec.json.decode(line, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise InputError(
-            f"{label}:{number}", actual=str(problem), expected="a JSON object", remedy="Copy the file again"
-        ) from None
+    return read_json_value(
+        line, dict[str, Any], f"{label}:{number}", expected="a JSON object", remedy="Copy the file again"
+    )

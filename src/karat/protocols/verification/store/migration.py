@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import select, text, update
 
 from karat.model.errors import InputError, check_layout_version
-from karat.protocols.verification.store.store import CampaignStore, read_layout
+from karat.protocols.verification.store.store import CampaignStore, decode_stored, read_layout
 from karat.protocols.verification.store.tables import LAYOUT, PROPERTIES, RECORDS, TASKS
 from karat.storage.database import Database, open_database
 
@@ -74,7 +74,7 @@ def _upgrade_property(row: dict[str, Any]) -> dict[str, Any]:
     if row.get("key") == "layout":
         return {**row, "value": LAYOUT}
     if row.get("key") == "terms":
-        options = _rename(msgspec.json.decode(row["value"]), _OPTION_NAMES)
+        options = _rename(_decode_cell(row, "value"), _OPTION_NAMES)
         value = msgspec.json.encode({**options, "layout": "karat-campaign/2"}).decode()
         return {**row, "key": "options", "value": value}
     return row
@@ -82,15 +82,26 @@ def _upgrade_property(row: dict[str, Any]) -> dict[str, Any]:
 
 def _upgrade_task(row: dict[str, Any]) -> dict[str, Any]:
     """Return the row of a task with the present names of what its links have."""
-    task = msgspec.json.decode(row["content"])
-    links = [_rename(link, _LINK_NAMES) for link in task["links"]]
+    task = _decode_cell(row, "content")
+    links = [_rename(link, _LINK_NAMES) for link in decode_stored(row["content"], _LinkedRow, "tasks").links]
     return {**row, "content": _encode_like(row["content"], {**task, "links": links}, task)}
 
 
 def _upgrade_record(row: dict[str, Any]) -> dict[str, Any]:
     """Return the row of a judgement with the present names of its fields."""
-    record = msgspec.json.decode(row["content"])
+    record = _decode_cell(row, "content")
     return {**row, "content": _encode_like(row["content"], _rename(record, _RECORD_NAMES), record)}
+
+
+class _LinkedRow(msgspec.Struct):
+    """The links of a task of any layout."""
+
+    links: list[dict[str, Any]]
+
+
+def _decode_cell(row: Mapping[str, Any], column: str) -> dict[str, Any]:
+    """Decode the JSON object in a column of a row; raise `InputError` if there is none."""
+    return decode_stored(row.get(column), dict[str, Any], f"column {column}")
 
 
 def _encode_like(content: str, new: dict[str, Any], old: dict[str, Any]) -> str:

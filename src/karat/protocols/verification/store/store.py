@@ -6,18 +6,18 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from random import Random
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from sqlalchemy import Connection, and_, delete, exists, func, insert, select, text, update
 
 from karat.model.errors import InputError, KaratError, check_layout_version
+from karat.model.json.decoder import read_json_value
 from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, create_secret
 from karat.protocols.verification.judgements import (
     OUTCOMES,
@@ -37,6 +37,7 @@ from karat.protocols.verification.store.tables import (
     JUDGES,
     LAYOUT,
     LEASES,
+    MAX_PSEUDONYM,
     METADATA,
     PERSONS,
     PROPERTIES,
@@ -44,7 +45,9 @@ from karat.protocols.verification.store.tables import (
     TASKS,
     TOKENS,
 )
-from karat.storage.database import Database, open_database
+from karat.storage.database import Database, create_database, open_database
+
+_T = TypeVar("_T")
 
 SESSION_SECONDS: Final = 12 * 3600.0
 """Duration of a judge's session in seconds."""
@@ -127,8 +130,6 @@ class CampaignStore:
 
         `target` is a file or the address of a PostgreSQL database.
         """
-        database = open_database(target, create=True)
-        require_empty(database)
         secret = campaign.secret or create_secret()
         metadata = {"layout": LAYOUT, "options": msgspec.json.encode(campaign.options).decode(), "secret": secret}
         rows = [
@@ -144,10 +145,12 @@ class CampaignStore:
             }
             for task in campaign.tasks
         ]
-        with database.open_write_transaction() as connection:
-            METADATA.create_all(connection)
-            connection.execute(insert(PROPERTIES), [{"key": key, "value": value} for key, value in metadata.items()])
-            connection.execute(insert(TASKS), rows)
+        with create_database(target) as database:
+            require_empty(database)
+            with database.open_write_transaction() as connection:
+                METADATA.create_all(connection)
+                connection.execute(insert(PROPERTIES), [{"key": key, "value": text} for key, text in metadata.items()])
+                connection.execute(insert(TASKS), rows)
         return cls(database, clock)
 
     @classmethod
@@ -174,12 +177,20 @@ class CampaignStore:
         The keys are `layout` (version of the tables), `options` (as JSON) and `secret`.
         """
         with self.database.open_read_transaction() as connection:
-            return {row.key: row.value for row in connection.execute(select(PROPERTIES))}
+            properties = {row.key: row.value for row in connection.execute(select(PROPERTIES))}
+        if missing := {"options", "secret"} - properties.keys():
+            raise InputError(
+                self.database.label,
+                actual=f"a campaign without {' and '.join(sorted(missing))}",
+                expected=f"the tables of a campaign ({LAYOUT})",
+                remedy="Restore a backup: karat verify restore",
+            )
+        return properties
 
     @cached_property
     def options(self) -> CampaignOptions:
         """Options of the campaign."""
-        return msgspec.json.decode(self._properties["options"], type=CampaignOptions)
+        return decode_stored(self._properties["options"], CampaignOptions, self.database.label)
 
     @cached_property
     def campaign(self) -> Campaign:
@@ -191,7 +202,8 @@ class CampaignStore:
         """All tasks by number."""
         with self.database.open_read_transaction() as connection:
             rows = connection.execute(select(TASKS.c.content).order_by(TASKS.c.number)).scalars()
-            return {task.number: task for task in (msgspec.json.decode(row, type=JudgingTask) for row in rows)}
+            tasks = [decode_stored(row, JudgingTask, self.database.label) for row in rows]
+        return {task.number: task for task in tasks}
 
     @cached_property
     def _numbers_by_name(self) -> dict[str, int]:
@@ -547,7 +559,7 @@ class CampaignStore:
             content = row.scalar()
         if content is None:
             raise AccessDeniedError("unknown judgement. Undo one of your own judgements.")
-        undone = msgspec.json.decode(content, type=Judgement)
+        undone = decode_stored(content, Judgement, self.database.label)
         if undone.decision is Decision.UNDO:
             raise AccessDeniedError("an undo cannot be undone. Judge the link again.")
         withdrawal = Judgement(
@@ -572,7 +584,7 @@ class CampaignStore:
             """Store the record in a transaction."""
             stored = connection.execute(statements.RECORD, {"id": record.id}).scalar()
             if stored is not None:
-                return msgspec.json.decode(stored, type=Judgement)
+                return decode_stored(stored, Judgement, self.database.label)
             lease = connection.execute(statements.LEASE, {"task": record.task, "judge": record.judge}).first()
             if lease is None:
                 raise AccessDeniedError("unknown task. Request a new task.")
@@ -680,26 +692,19 @@ class CampaignStore:
         with self.database.open_read_transaction() as connection:
             return _select_records(connection)
 
+    def check_record(self, where: str, record: Judgement) -> None:
+        """Raise `InputError`, located at `where`, if a judgement is not about a task and link of this campaign."""
+        check_judgement(where, record, self._tasks)
+
     def import_records(self, records: Iterable[Judgement]) -> tuple[int, int]:
         """Add records from another database of the same campaign; return the numbers of new and already stored ones.
 
-        Unknown judges are added without identity, and leases are updated. Raise `InputError` for a task or link that
-        the campaign does not have.
+        Unknown judges are added without identity, and leases are updated. `check_record` accepts all of them.
         """
         record_list = list(records)
-        for record in record_list:
-            if record.task not in self._tasks or (
-                record.link is not None and record.link >= len(self._tasks[record.task].links)
-            ):
-                raise InputError(
-                    f"judgement {record.id}",
-                    actual=f"task {record.task}, which this campaign does not have",
-                    expected="judgements of the same campaign",
-                    remedy="Import them into the campaign that they come from",
-                )
         with self.database.open_write_transaction() as connection:
             stored_ids = set(connection.execute(select(RECORDS.c.id)).scalars())
-            new = [record for record in record_list if record.id not in stored_ids]
+            new = list({record.id: record for record in record_list if record.id not in stored_ids}.values())
             judges = set(connection.execute(select(JUDGES.c.pseudonym)).scalars())
             for judge, machine in {
                 record.judge: record.machine for record in new if record.judge not in judges
@@ -718,15 +723,54 @@ class CampaignStore:
         return len(new), len(record_list) - len(new)
 
 
+def decode_stored(content: object, kind: type[_T], where: str) -> _T:
+    """Decode the JSON `content` of a stored row as `kind`; raise `InputError` about `where` if it is damaged.
+
+    A damaged database may return a number or bytes for a text.
+    """
+    return read_json_value(
+        content if isinstance(content, str) else "",
+        kind,
+        where,
+        actual="a damaged row ({problem})",
+        expected=f"the tables of a campaign ({LAYOUT})",
+        remedy="Restore a backup: karat verify restore",
+    )
+
+
+def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTask]) -> None:
+    """Raise `InputError`, located at `where`, if a judgement is not about one of the `tasks` (by number) and its links.
+
+    Ids that the tables cannot hold are refused too.
+    """
+    task = tasks.get(record.task)
+    actual = None
+    if task is None:
+        actual = f"task {record.task}, which this campaign does not have"
+    elif record.link is not None and not 0 <= record.link < len(task.links):
+        actual = f"link {record.link}, which task {record.task} does not have"
+    elif not 0 < len(record.judge) <= MAX_PSEUDONYM or "\0" in record.id + record.judge:
+        actual = "an id that is no id of a judge or judgement"
+    if actual is not None:
+        raise InputError(
+            where,
+            actual=actual,
+            expected="judgements of the same campaign",
+            remedy="Import them into the campaign that they come from",
+        )
+
+
 def read_layout(database: Database) -> str | None:
     """Return the layout of the campaign in a database; None if there is none. Layouts before 2 have another table."""
-    from sqlalchemy.exc import DatabaseError
+    from sqlalchemy import inspect
 
-    for name in (PROPERTIES.name, "about"):
-        with suppress(DatabaseError), database.open_read_transaction() as connection:
-            query = text(f"SELECT value FROM {name} WHERE key = 'layout'")  # names of tables, above
-            layout: str | None = connection.execute(query).scalar()
-            return layout
+    with database.open_read_transaction() as connection:
+        tables = set(inspect(connection).get_table_names())
+        for name in (PROPERTIES.name, "about"):
+            if name in tables:
+                query = text(f"SELECT value FROM {name} WHERE key = 'layout'")  # names of tables, above
+                layout: str | None = connection.execute(query).scalar()
+                return layout
     return None
 
 
@@ -802,13 +846,13 @@ def _insert_records(connection: Connection, records: Sequence[Judgement]) -> Non
 def _task_records(connection: Connection, judge: str, task: int) -> list[Judgement]:
     """Return the records of a judge on the task with this number, oldest first."""
     rows = connection.execute(statements.RECORDS_ON_TASK, {"judge": judge, "task": task}).scalars()
-    return [msgspec.json.decode(row, type=Judgement) for row in rows]
+    return [decode_stored(row, Judgement, RECORDS.name) for row in rows]
 
 
 def _select_records(connection: Connection, *conditions: Any) -> list[Judgement]:  # noqa: ANN401  # expressions of SQL
     """Return the records that meet all SQL conditions, oldest first."""
     rows = connection.execute(select(RECORDS.c.content).where(*conditions).order_by(RECORDS.c.seq)).scalars()
-    return [msgspec.json.decode(row, type=Judgement) for row in rows]
+    return [decode_stored(row, Judgement, RECORDS.name) for row in rows]
 
 
 def _sign(secret: str, message: str) -> str:

@@ -7,6 +7,9 @@ from typing import Final
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, String, Table, Text
 
 LAYOUT: Final = "karat-judging/3"
+MAX_PSEUDONYM: Final = 32
+"""Characters that the pseudonym of a judge has at most."""
+
 METADATA: Final = MetaData()
 
 PROPERTIES: Final = Table(
@@ -34,7 +37,7 @@ TASKS: Final = Table(
 JUDGES: Final = Table(
     "judges",
     METADATA,
-    Column("pseudonym", String(32), primary_key=True),
+    Column("pseudonym", String(MAX_PSEUDONYM), primary_key=True),
     Column("machine", Text),  # name of an automatic judge
     Column("failed", Boolean, nullable=False, default=False),
     Column("consented", String(40)),
@@ -44,7 +47,7 @@ JUDGES: Final = Table(
 PERSONS: Final = Table(
     "persons",
     METADATA,
-    Column("pseudonym", String(32), primary_key=True),
+    Column("pseudonym", String(MAX_PSEUDONYM), primary_key=True),
     Column("worker", Text, nullable=False, unique=True),
 )
 
@@ -52,7 +55,7 @@ TOKENS: Final = Table(
     "tokens",
     METADATA,
     Column("hash", String(64), primary_key=True),  # of a used invitation, or of a session
-    Column("pseudonym", String(32), nullable=False),
+    Column("pseudonym", String(MAX_PSEUDONYM), nullable=False),
     Column("kind", String(16), nullable=False),  # invitation, session, or new: a session that was never used
     Column("until", Float, nullable=False),
     Column("invitation", String(64)),  # hash of the invitation for which a new session was given
