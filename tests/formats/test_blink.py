@@ -88,7 +88,7 @@ def test_it_is_told_from_other_json():
 
 @given(nearly(json.dumps(OWN).encode() + b"\n") | nearly(json.dumps(NIL_AWARE).encode()))
 def test_broken_files_are_refused_in_words(data):
-    read_or_refused(lambda source: blink.read_corpus(source, True), data)
+    read_or_refused(lambda source: blink.FORMAT.read_corpus(source, True), data)
 
 
 @pytest.mark.shared

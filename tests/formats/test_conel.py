@@ -10,7 +10,7 @@ from hypothesis import given
 import karat
 from karat import UNLINKED, Document, InputError, Label, Prediction
 from karat.formats.plugins import conel
-from karat.formats.plugins.conel.word_search import find_word_spans
+from karat.formats.plugins.conel import find_word_spans
 from tests.formats.broken import nearly, read_or_refused
 
 TURN = {

@@ -18,7 +18,6 @@ import karat
 from karat import UNLINKED, Candidate, Corpus, Document, InputError, Label, Prediction, Response, Run, UsageError
 from karat.data.load import load_gold_and_runs
 from karat.formats.parsing.elevant import gold as elevant_gold
-from karat.formats.parsing.elevant import joint_reader
 from karat.formats.parsing.elevant import predictions as elevant_predictions
 from karat.formats.parsing.json import blocks as json_blocks
 from karat.formats.plugins.elevant_linked import FORMAT
@@ -202,8 +201,8 @@ def test_a_file_is_parsed_once_if_it_is_both(tmp_path, monkeypatch):
         tmp_path / "x", {"id": 7, "text": TEXT, "labels": [LABEL], "entity_mentions": [mention(9, 13, "Q1")]}
     )
     parsed = []
-    real = joint_reader.read_articles
-    monkeypatch.setattr(joint_reader, "read_articles", lambda *given: parsed.append(given) or real(*given))
+    real = elevant_predictions.read_articles
+    monkeypatch.setattr(elevant_predictions, "read_articles", lambda *given: parsed.append(given) or real(*given))
     corpus, runs = load_gold_and_runs(str(path), [str(path), str(path)])
     assert (len(corpus.labels), len(runs), len(runs[0].predictions), len(parsed)) == (1, 2, 1, 1)
 

@@ -238,13 +238,13 @@ def test_a_file_of_gold_is_told_from_predictions(tmp_path):
 
 @given(nearly(GOLD.encode()))
 def test_broken_files_are_refused_in_words(data):
-    read_or_refused(lambda source: hipe.read_corpus(source, True), data)
-    read_or_refused(hipe.read_run, data)
+    read_or_refused(lambda source: hipe.FORMAT.read_corpus(source, True), data)
+    read_or_refused(hipe.FORMAT.read_run, data)
 
 
 @given(nearly(GOLD.encode()))
 def test_broken_predictions_are_refused_beside_their_gold(corpus, data):
-    read_or_refused(lambda source: hipe.read_run_with_gold(source, lambda: corpus), data)
+    read_or_refused(lambda source: hipe.FORMAT.read_run_with_gold(source, lambda: corpus), data)
 
 
 @pytest.fixture(scope="module")

@@ -100,5 +100,5 @@ def test_it_is_told_from_other_json():
 
 @given(nearly(json.dumps(GOLD).encode() + b"\n"))
 def test_broken_files_are_refused_in_words(data):
-    read_or_refused(lambda source: kilt.read_corpus(source, True), data)
-    read_or_refused(kilt.read_run, data)
+    read_or_refused(lambda source: kilt.FORMAT.read_corpus(source, True), data)
+    read_or_refused(kilt.FORMAT.read_run, data)

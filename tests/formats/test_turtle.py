@@ -41,7 +41,7 @@ def by_line(data: bytes):
 
 def by_triple(data: bytes):
     """The definition: all of the file at once to the parser."""
-    state = ResourceBuilder(ONCE, SKIP)
+    state = ResourceBuilder(ONCE, SKIP, "x.ttl")
     prelude = "".join(f"@prefix {name}: <{address}> . " for name, address in PREFIXES.items())
     quads = pyoxigraph.parse(prelude.encode() + data, pyoxigraph.RdfFormat.TURTLE, lenient=True)
     return [*state.add_quads(quads), *state.finish()]

@@ -43,4 +43,4 @@ def test_errors_say_where(change, found, tmp_path):
 
 @given(nearly(json.dumps(GOLD).encode() + b"\n"))
 def test_broken_files_are_refused_in_words(data):
-    read_or_refused(lambda source: tweeki_jsonl.read_corpus(source, True), data)
+    read_or_refused(lambda source: tweeki_jsonl.FORMAT.read_corpus(source, True), data)

@@ -133,12 +133,12 @@ def test_page_ids_are_written_as_numbers():
 
 @given(nearly(json.dumps(GOLD).encode() + b"\n"))
 def test_broken_gold_is_refused_in_words(data):
-    read_or_refused(lambda source: zelda.read_corpus(source, True), data)
+    read_or_refused(lambda source: zelda.FORMAT.read_corpus(source, True), data)
 
 
 @given(nearly(b'{"doc": "a", "start": 0, "end": 3, "predicted": "B", "candidates": [["B", 1.5]]}\n'))
 def test_broken_predictions_are_refused_in_words(data):
-    read_or_refused(zelda.read_run, data)
+    read_or_refused(zelda.FORMAT.read_run, data)
 
 
 def test_it_is_told_from_other_json():
@@ -153,7 +153,7 @@ def test_the_published_splits_have_their_published_counts(shared):
     entities, mentions = set(), 0
     for split, (documents, labels, distinct, predicted, right) in SPLITS.items():
         source = Source(str(shared / "zelda" / "jsonl" / f"test_{split}.jsonl.gz"))
-        corpus = zelda.read_corpus(source, True)
+        corpus = zelda.FORMAT.read_corpus(source, True)
         found = {label.entity for document in corpus for label in document.labels}
         assert (len(corpus), len(corpus.labels), len(found)) == (documents, labels, distinct), split
         assert zelda.FORMAT.recognises(source.first_bytes)
@@ -163,7 +163,7 @@ def test_the_published_splits_have_their_published_counts(shared):
         file = Source(str(shared / "zelda" / "predictions" / f"{split}.jsonl.gz"))
         assert zelda.FORMAT.recognises(file.first_bytes)
         assert not zelda.FORMAT.has_gold(file)
-        run = zelda.read_run(file)
+        run = zelda.FORMAT.read_run(file)
         pair_run(corpus, run)  # documents are known, spans lie in the texts
         gold = {(d.id, x.start, x.end): x.entity for d in corpus for x in d.labels}
         predictions = {(r.id, x.start, x.end): x.entity for r in run for x in r.predictions}
@@ -179,7 +179,7 @@ def test_the_faults_of_the_published_splits_are_counted(shared):
     past = "texts extended with spaces, since a span exceeds their end"
     faults = {"wned-wiki": {past: 1}, "shadowlinks-tail": {past: 1}}
     for split in SPLITS:
-        corpus = zelda.read_corpus(Source(str(shared / "zelda" / "jsonl" / f"test_{split}.jsonl.gz")), True)
+        corpus = zelda.FORMAT.read_corpus(Source(str(shared / "zelda" / "jsonl" / f"test_{split}.jsonl.gz")), True)
         assert corpus.skipped == faults.get(split, {}), split
         if split in ("wned-wiki", "cweb"):
             assert len({document.meta["bracket"] for document in corpus}) == 8

@@ -190,7 +190,7 @@ def test_the_published_splits_have_their_published_counts(split, shared):
 @pytest.mark.shared
 def test_differences_to_the_jsonl_are_those_of_the_specification(shared):
     def both(split):
-        gold = zelda.read_corpus(Source(str(shared / "zelda" / "jsonl" / f"test_{split}.jsonl.gz")), True)
+        gold = zelda.FORMAT.read_corpus(Source(str(shared / "zelda" / "jsonl" / f"test_{split}.jsonl.gz")), True)
         return gold, karat.load(shared / "zelda" / "conll" / f"test_{split}.conll")
 
     assert sum(count for _, count, _, _ in SPLITS.values()) + 11116 == 27261  # with WNED-CWEB, which is not there

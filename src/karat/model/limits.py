@@ -36,10 +36,21 @@ LIMITS: Final[dict[str, Limit]] = {
         "pairs, labels and predictions of one document, summed over all thresholds",
         "some assignments rescore a document at each threshold; this many take a minute or two",
     ),
+    "overlaps": Limit(
+        1 << 20,
+        "overlapping pairs of mentions in a document to lint, of mention and prediction in a document to report, or, "
+        "beyond 32 per mention, in all of them",
+        "1,024 nested mentions and as many predictions; a report judges them fifty times, which takes ten seconds",
+    ),
     "bytes": Limit(
         1 << 34,
-        "bytes from one compressed file, archive or pipe",
+        "bytes from one compressed file or archive",
         "16 GiB, ten times the largest published dataset; the size of a plain file is known beforehand",
+    ),
+    "pipe": Limit(
+        1 << 28,
+        "bytes from standard input, a pipe or a device",
+        "256 MiB; they are held in memory, and a device such as /dev/zero never ends",
     ),
     "growth": Limit(
         250,
@@ -65,6 +76,16 @@ LIMITS: Final[dict[str, Limit]] = {
         500,
         "nested XML elements",
         "no format nests more than ten; Python limits JSON to about nine hundred",
+    ),
+    "blank": Limit(
+        1 << 27,
+        "characters of blank texts, which are made from offsets where a file has no texts",
+        "128 MiB, 2,000 documents of 60,000 characters; a wrong offset of ten digits would fill gigabytes",
+    ),
+    "values": Limit(
+        10_000,
+        "values of one property of a resource in Turtle",
+        "a mention has a few links and types; the values are copied with each addition",
     ),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from karat.model.defects import RENAMED_NOTE, make_unique_id
+from karat.model.defects import RENAMED_NOTE, UniqueIds
 from karat.model.document import Label
 
 DUPLICATE_MENTIONS = "duplicate mentions (dropped)"
@@ -15,12 +15,12 @@ DUPLICATES = "duplicate annotations (merged)"
 MERGED_TYPES = "duplicate annotations of another type (types merged)"
 
 
-def rename_duplicate_id(doc_id: str, taken: set[str], skipped: Counter[str]) -> str:
+def rename_duplicate_id(doc_id: str, taken: UniqueIds, skipped: Counter[str]) -> str:
     """Return `doc_id`, with a number appended if it is in `taken`, and add the result to `taken`.
 
     A changed id, whose document is kept, is counted in `skipped`.
     """
-    unique_id = make_unique_id(doc_id, taken)
+    unique_id = taken.reserve(doc_id)
     skipped[RENAMED_NOTE] += unique_id != doc_id
     return unique_id
 

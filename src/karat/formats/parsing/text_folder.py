@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from karat.formats.parsing.lines import decode_utf8
-from karat.formats.parsing.offsets import utf16_offset_table
+from karat.formats.parsing.offset_units import utf16_offset_table
 from karat.model.errors import InputError
 from karat.model.span import Span
 from karat.model.spec.format import ByteSource

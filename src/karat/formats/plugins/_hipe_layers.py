@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from karat.formats.parsing.tokens.hipe_columns import (
     ReadContext,
     Tokens,
@@ -13,10 +11,8 @@ from karat.formats.parsing.tokens.hipe_columns import (
     read_token_run,
 )
 from karat.formats.parsing.tokens.iob import OUTSIDE
-from karat.model.corpus import Corpus
 from karat.model.document import Label, Prediction
-from karat.model.run import Run
-from karat.model.spec.format import ByteSource, Format, Sample
+from karat.model.spec.format import Format, Sample
 
 _SAMPLE_HEAD = (
     "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\tNE-FINE-COMP\tNE-NESTED\tNEL-LIT\tNEL-METO\tMISC\n"
@@ -47,26 +43,17 @@ def _make_format(column: str, *, title: str, suffix: str, second_row: str) -> Fo
             for mark in mentions
         ]
 
-    def read_corpus(source: ByteSource, text: bool) -> Corpus:
-        return read_token_corpus(source, read_labels)
-
-    def read_run(source: ByteSource) -> Run:
-        return read_token_run(source, read_predictions)
-
-    def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
-        return read_token_run(source, read_predictions, gold())
-
     return Format(
         title=f"HIPE TSV, {title}",
         suffix=suffix,
         recognises=lambda head: False,
         has_gold=lambda source: b"document_id" in source.first_bytes and b"NoSpaceAfter" in source.first_bytes,
-        read_corpus=read_corpus,
-        read_run=read_run,
-        read_run_with_gold=read_run_with_gold,
+        read_corpus=lambda source, text: read_token_corpus(source, read_labels),
+        read_run=lambda source: read_token_run(source, read_predictions),
+        read_run_with_gold=lambda source, gold: read_token_run(source, read_predictions, gold()),
         needs_gold_rows=True,
         description=f"Like hipe, but with the mentions and types of {column}, without links.",
-        sample=Sample({"sample.tsv": f"{_SAMPLE_HEAD}{second_row}\n"}, documents=1, mentions=1, main_file="sample.tsv"),
+        sample=Sample.from_text("sample.tsv", f"{_SAMPLE_HEAD}{second_row}\n"),
     )
 
 

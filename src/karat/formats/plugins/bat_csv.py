@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
-from karat.formats.parsing.blank_texts import NO_TEXT_NOTE, make_blank_documents
-from karat.formats.parsing.duplicates import separate_duplicate_labels
+from karat.formats.parsing.blank_texts import build_textless_corpus
 from karat.formats.parsing.file_openings import split_first_lines
 from karat.formats.parsing.lines import Line, parse_lines
 from karat.formats.parsing.lost_fields import count_texts_and_empty_documents
@@ -46,18 +45,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     for row in _read_rows(source):
         labels_by_document.setdefault(row.document, []).append(Label(row.start, row.end, row.entity))
         skipped["scores of labels (not stored)"] += row.score is not None
-    separated = {doc_id: separate_duplicate_labels(labels) for doc_id, labels in labels_by_document.items()}
-    skipped["duplicate labels (kept as separate mentions)"] = sum(
-        n_duplicates for _, n_duplicates in separated.values()
-    )
-    skipped[NO_TEXT_NOTE] = len(separated)
-    documents = make_blank_documents({doc_id: labels for doc_id, (labels, _) in separated.items()})
-    return Corpus.from_reader(
-        documents,
-        name=source.stem,
-        skipped=skipped,
-        locate_row=lambda row: f"{source.label}, document {documents[row].id!r}",
-    )
+    return build_textless_corpus(source, labels_by_document, skipped)
 
 
 def read_run(source: ByteSource) -> Run:

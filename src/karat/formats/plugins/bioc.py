@@ -219,15 +219,11 @@ def _to_triples(
     return tuple(triples)
 
 
-_SAMPLE = Sample(
-    {
-        "sample.json": '{"documents": [{"id": "a", "infons": {}, "passages": [{"offset": 0, "infons": {}, '
-        '"text": "Ada met", "annotations": [{"id": "1", "infons": {"identifier": "Q7259"}, '
-        '"locations": [{"offset": 0, "length": 3}], "text": "Ada"}]}]}]}',
-    },
-    documents=1,
-    mentions=1,
-    main_file="sample.json",
+_SAMPLE = Sample.from_text(
+    "sample.json",
+    '{"documents": [{"id": "a", "infons": {}, "passages": [{"offset": 0, "infons": {}, '
+    '"text": "Ada met", "annotations": [{"id": "1", "infons": {"identifier": "Q7259"}, '
+    '"locations": [{"offset": 0, "length": 3}], "text": "Ada"}]}]}]}',
 )
 
 FORMAT = Format(

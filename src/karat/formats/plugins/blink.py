@@ -22,13 +22,12 @@ from karat.formats.parsing.json.records import (
     collect_other_fields,
     convert_value,
     parse_first_object,
-    read_records,
+    read_record_corpus,
 )
-from karat.model.corpus import Corpus
-from karat.model.defects import map_valid
+from karat.model.defects import UniqueIds
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.model.errors import InputError
-from karat.model.spec.format import ByteSource, Format, Sample
+from karat.model.spec.format import Format, Sample
 from karat.model.spec.settings.nil_spellings import NIL_ID
 
 
@@ -50,21 +49,7 @@ class _Row(msgspec.Struct):
     id: str | int | None = None
 
 
-def read_corpus(source: ByteSource, text: bool) -> Corpus:
-    """Read the gold documents, one per mention, always with their texts (`text` is ignored).
-
-    The error policy decides whether an invalid line raises `InputError`, or is skipped and counted in `Defects`.
-    """
-    skipped: Counter[str] = Counter()
-    ids: set[str] = set()
-    documents, locations = [], []
-    for record, document in map_valid(read_records(source), lambda record: _to_document(record, ids, skipped)):
-        documents.append(document)
-        locations.append(record.location)
-    return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
-
-
-def _to_document(record: Record, ids: set[str], skipped: Counter[str]) -> Document:
+def _to_document(record: Record, ids: UniqueIds, skipped: Counter[str]) -> Document:
     """Build the document of a line; `ids` are the document ids so far, to which its own is added.
 
     Spaces inserted into the text and changed ids are counted in `skipped`.
@@ -122,15 +107,10 @@ FORMAT = Format(
     markers=('"mention"', '"context_left"', '"context_right"'),
     recognises=_recognises,
     has_gold=lambda source: True,
-    read_corpus=read_corpus,
+    read_corpus=lambda source, text: read_record_corpus(source, _to_document),
     description="One mention with its context per line; NIL as in NIL-aware datasets.",
-    sample=Sample(
-        {
-            "sample.jsonl": '{"id": "a", "mention": "Ada", "context_left": "", "context_right": " met", '
-            '"label_title": "Ada Lovelace"}\n',
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.jsonl",
+    sample=Sample.from_text(
+        "sample.jsonl",
+        '{"id": "a", "mention": "Ada", "context_left": "", "context_right": " met", "label_title": "Ada Lovelace"}\n',
     ),
 )

@@ -16,9 +16,9 @@ import msgspec
 from karat.formats.parsing.elevant import gold as elevant_gold
 from karat.formats.parsing.elevant import predictions as elevant_predictions
 from karat.formats.parsing.elevant.articles import detect_content, is_linked, parse_id, to_article_fields
-from karat.formats.parsing.elevant.joint_reader import read_both
 from karat.formats.parsing.elevant.labels import to_gold_labels
 from karat.formats.parsing.elevant.manifest import read_manifest
+from karat.formats.parsing.elevant.predictions import read_both
 from karat.formats.parsing.lost_fields import count_implied_optional
 from karat.model.corpus import Corpus
 from karat.model.document import Document

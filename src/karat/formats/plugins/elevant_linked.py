@@ -26,8 +26,8 @@ from karat.formats.parsing.elevant.articles import (
     has_text,
     parse_id,
 )
-from karat.formats.parsing.elevant.joint_reader import read_both
 from karat.formats.parsing.elevant.manifest import read_manifest
+from karat.formats.parsing.elevant.predictions import read_both
 from karat.formats.parsing.lost_fields import count_candidate_scores
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Prediction
@@ -84,13 +84,9 @@ FORMAT = Format(
     stored_fields=frozenset({"candidates"}),
     count_losses=count_candidate_scores,
     description="Candidates are stored without scores. Each mention names its recogniser and linker.",
-    sample=Sample(
-        {
-            "sample.jsonl": '{"id": "a", "text": "Ada met", "labels": [{"id": 0, "span": [0, 3], "entity_id": '
-            '"Q7259"}], "entity_mentions": [{"span": [0, 3], "id": "Q7259"}]}\n',
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.jsonl",
+    sample=Sample.from_text(
+        "sample.jsonl",
+        '{"id": "a", "text": "Ada met", "labels": [{"id": 0, "span": [0, 3], "entity_id": '
+        '"Q7259"}], "entity_mentions": [{"span": [0, 3], "id": "Q7259"}]}\n',
     ),
 )

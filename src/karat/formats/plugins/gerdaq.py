@@ -86,13 +86,9 @@ FORMAT = Format(
     has_gold=lambda source: True,
     read_corpus=read_corpus,
     description="Queries with marked mentions; the ranked entities of a mention are its alternatives.",
-    sample=Sample(
-        {
-            "sample.xml": '<dataset><instance><annotation rank_0_id="974" rank_0_title="Ada Lovelace">'
-            "ada</annotation> met</instance></dataset>",
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.xml",
+    sample=Sample.from_text(
+        "sample.xml",
+        '<dataset><instance><annotation rank_0_id="974" rank_0_title="Ada Lovelace">'
+        "ada</annotation> met</instance></dataset>",
     ),
 )

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from karat.formats.parsing.tokens.hipe_columns import (
     ReadContext,
@@ -39,29 +39,12 @@ from karat.formats.parsing.tokens.hipe_columns import (
     recognises,
 )
 from karat.formats.parsing.tokens.iob import OUTSIDE, TokenMention
-from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, EntityId, Label, Prediction
 from karat.model.reader_categories import METONYMIC
-from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _LAYOUT_FLAGS = ("NoSpaceAfter", "EndOfLine", "EndOfSentence", "PySBDSegment")
 _DISTANCE = re.compile(r"LED(\d+(?:\.\d+)?)")
-
-
-def read_corpus(source: ByteSource, text: bool) -> Corpus:
-    """Read the gold documents, always with their texts (`text` is ignored)."""
-    return read_token_corpus(source, _read_labels)
-
-
-def read_run(source: ByteSource) -> Run:
-    """Read a system's predictions; missing documents and spaces are taken from the gold file next to the file."""
-    return read_token_run(source, _read_predictions)
-
-
-def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
-    """Read a system's predictions, aligned to the tokens of their gold standard."""
-    return read_token_run(source, _read_predictions, gold())
 
 
 def _read_labels(tokens: Tokens, context: ReadContext) -> list[Label]:
@@ -209,19 +192,15 @@ FORMAT = Format(
     markers=("TOKEN", "NE-COARSE-LIT", "NEL-LIT"),
     recognises=recognises,
     has_gold=_has_gold,
-    read_corpus=read_corpus,
-    read_run=read_run,
-    read_run_with_gold=read_run_with_gold,
+    read_corpus=lambda source, text: read_token_corpus(source, _read_labels),
+    read_run=lambda source: read_token_run(source, _read_predictions),
+    read_run_with_gold=lambda source, gold: read_token_run(source, _read_predictions, gold()),
     needs_gold_rows=True,
     description="One token per line with columns for mentions, links and flags, as in the HIPE shared tasks.",
-    sample=Sample(
-        {
-            "sample.tsv": "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\t"
-            "NE-FINE-COMP\tNE-NESTED\tNEL-LIT\tNEL-METO\tMISC\n# hipe2022:document_id = a\n"
-            "Ada\tB-pers\tO\tB-pers.ind\tO\tO\tO\tQ7259\t_\t_\nmet\tO\tO\tO\tO\tO\tO\t_\t_\t_\n",
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.tsv",
+    sample=Sample.from_text(
+        "sample.tsv",
+        "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\t"
+        "NE-FINE-COMP\tNE-NESTED\tNEL-LIT\tNEL-METO\tMISC\n# hipe2022:document_id = a\n"
+        "Ada\tB-pers\tO\tB-pers.ind\tO\tO\tO\tQ7259\t_\t_\nmet\tO\tO\tO\tO\tO\tO\t_\t_\t_\n",
     ),
 )

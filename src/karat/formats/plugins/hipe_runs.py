@@ -7,8 +7,6 @@ is read; several links in a cell are read as in `hipe`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from karat.formats.parsing.tokens.hipe_columns import (
     ReadContext,
     Tokens,
@@ -20,25 +18,8 @@ from karat.formats.parsing.tokens.hipe_columns import (
     read_token_run,
 )
 from karat.formats.parsing.tokens.iob import OUTSIDE
-from karat.model.corpus import Corpus
 from karat.model.document import Label, Prediction
-from karat.model.run import Run
-from karat.model.spec.format import ByteSource, Format, Sample
-
-
-def read_corpus(source: ByteSource, text: bool) -> Corpus:
-    """Read the gold documents, always with their texts (`text` is ignored)."""
-    return read_token_corpus(source, _read_labels)
-
-
-def read_run(source: ByteSource) -> Run:
-    """Read a system's predictions; missing documents and spaces are taken from the gold file next to the file."""
-    return read_token_run(source, _read_predictions)
-
-
-def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
-    """Read a system's predictions, aligned to the tokens of their gold standard."""
-    return read_token_run(source, _read_predictions, gold())
+from karat.model.spec.format import Format, Sample
 
 
 def _read_labels(tokens: Tokens, context: ReadContext) -> list[Label]:
@@ -80,20 +61,16 @@ FORMAT = Format(
     suffix=".hipe-runs.tsv",
     recognises=lambda head: False,
     has_gold=lambda source: b"document_id" in source.first_bytes and b"NoSpaceAfter" in source.first_bytes,
-    read_corpus=read_corpus,
-    read_run=read_run,
-    read_run_with_gold=read_run_with_gold,
+    read_corpus=lambda source, text: read_token_corpus(source, _read_labels),
+    read_run=lambda source: read_token_run(source, _read_predictions),
+    read_run_with_gold=lambda source, gold: read_token_run(source, _read_predictions, gold()),
     needs_gold_rows=True,
     description="Like hipe, but a mention is a run of tokens with the same link: a defect of the first scorer.",
-    sample=Sample(
-        {
-            "sample.tsv": "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\t"
-            "NE-FINE-COMP\tNE-NESTED\tNEL-LIT\tNEL-METO\tMISC\n# hipe2022:document_id = a\n"
-            "Ada\tB-pers\tO\tB-pers.ind\tO\tO\tO\tQ7259\t_\t_\n"
-            "Ada\tB-pers\tO\tB-pers.ind\tO\tO\tO\tQ7259\t_\t_\n",
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.tsv",
+    sample=Sample.from_text(
+        "sample.tsv",
+        "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\t"
+        "NE-FINE-COMP\tNE-NESTED\tNEL-LIT\tNEL-METO\tMISC\n# hipe2022:document_id = a\n"
+        "Ada\tB-pers\tO\tB-pers.ind\tO\tO\tO\tQ7259\t_\t_\n"
+        "Ada\tB-pers\tO\tB-pers.ind\tO\tO\tO\tQ7259\t_\t_\n",
     ),
 )

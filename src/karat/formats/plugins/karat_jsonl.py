@@ -8,13 +8,11 @@ that both ways accept the same files.
 from __future__ import annotations
 
 import dataclasses
-import json
-import math
 import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -40,6 +38,7 @@ from karat.model.document import (
     WrittenResponse,
 )
 from karat.model.errors import InputError, check_layout_version
+from karat.model.json.decoder import VALID_JSON, JsonError, decode_exact_json, decode_json
 from karat.model.run import Run, to_text_column
 from karat.model.spec.format import ByteSource, Format
 from karat.model.tables.arrow import Arrow
@@ -398,11 +397,11 @@ def _find_used_fields(lines: Iterable[bytes], layout: _Layout) -> _UsedFields:
     meta: set[str] = set()
     for line in lines:
         try:
-            row = msgspec.json.decode(line)
+            row = decode_json(line)
             fields.update(row)
             items.update(key for item in row.get(layout.items) or () for key in item)
             meta.update(values if isinstance(values := row.get("meta"), dict) else ())
-        except (msgspec.DecodeError, AttributeError, TypeError, ValueError, RecursionError):
+        except (AttributeError, TypeError, ValueError):
             continue  # a truncated last line of the sample, or an error that the full read will find
     return _UsedFields(frozenset(fields), frozenset(items), frozenset(meta))
 
@@ -459,54 +458,29 @@ def _add_linked(lists: Arrow) -> Arrow:
 # --- exact path: line by line
 
 
-class _InvalidLineError(ValueError):
-    """The error for a line of valid JSON with a value that is not allowed."""
-
-    def __init__(self, problem: str, expected: str, remedy: str) -> None:
-        self.error_fields = {"actual": problem, "expected": expected, "remedy": remedy}
-        super().__init__(problem)
-
-
 def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[_T]) -> _T:
     """Parse the object on a line, or raise `InputError`; predictions given by text become a `WrittenResponse`."""
     location = f"{source.label}:{number}"
     try:
-        raw = json.loads(
-            line,
-            object_pairs_hook=_reject_duplicate_keys,
-            parse_constant=_reject_constant,
-            parse_float=_parse_finite,
-            parse_int=_parse_integer,
-        )
-        msgspec.json.encode(raw)  # rejects lone surrogates, which UTF-8 cannot encode
+        raw = decode_exact_json(line)
         if object_type is Document and isinstance(raw, dict) and "predictions" in raw:
-            raise _InvalidLineError(
-                "a line of predictions", "gold labels", "Pass the gold file first, then the predictions"
-            )
+            raise JsonError("a line of predictions", "gold labels", "Pass the gold file first, then the predictions")
         without_nulls = _drop_nulls(raw)
         return msgspec.convert(
             without_nulls, WrittenResponse if object_type is Response and _has_text(without_nulls) else object_type
         )  # type: ignore[return-value]
-    except _InvalidLineError as problem:
-        error_fields = problem.error_fields
-    except UnicodeDecodeError as problem:
-        error_fields = _error_fields(
-            f"bytes that are not UTF-8 (byte {problem.start + 1} of the line)", "UTF-8", "Convert the file"
-        )
-    except UnicodeEncodeError:
-        error_fields = _error_fields(
-            "a lone surrogate (\\ud800 to \\udfff)", "complete characters", "Write the character itself"
-        )
+    except JsonError as problem:
+        error_fields = _error_fields(str(problem), problem.expected, problem.remedy)
+        if problem.expected == VALID_JSON:
+            error_fields = _error_fields(
+                f"a line that is not valid JSON ({problem})",
+                "one complete JSON object per line",
+                "Check that the line was not cut off and that no object spans several lines",
+            )
     except msgspec.ValidationError as problem:
         error_fields = _error_fields(
             *_explain_problem(str(problem), object_type),
             "See docs/formats.md for the fields, or map your columns with --columns",
-        )
-    except (ValueError, RecursionError) as problem:
-        error_fields = _error_fields(
-            f"a line that is not valid JSON ({problem})",
-            "one complete JSON object per line",
-            "Check that the line was not cut off and that no object spans several lines",
         )
     raise InputError(location, **error_fields)
 
@@ -523,32 +497,6 @@ def _has_text(response: object) -> bool:
 def _error_fields(problem: str, expected: str, remedy: str) -> dict[str, str]:
     """Return the fields of an `InputError` except its location."""
     return {"actual": problem, "expected": expected, "remedy": remedy}
-
-
-def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a dictionary from the pairs of a JSON object; raise an error if a key occurs twice."""
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        duplicate = next(key for key in values if sum(key == other for other, _ in pairs) > 1)
-        raise _InvalidLineError(f"the duplicate key {duplicate!r}", "distinct keys", "Delete one of the two")
-    return values
-
-
-def _reject_constant(name: str) -> float:
-    """Raise an error for NaN or Infinity, which Python's JSON parser accepts."""
-    raise _InvalidLineError(name, "a finite number", "Omit the field if there is no value")
-
-
-def _parse_finite(digits: str) -> float:
-    """Parse a number; raise an error if it is too large for a float."""
-    if not math.isfinite(value := float(digits)):
-        raise _InvalidLineError(f"the number {digits}", "a finite number", "Omit the field if there is no value")
-    return value
-
-
-def _parse_integer(digits: str) -> int | float:
-    """Parse an integer; one of more than 18 digits becomes a float, as in Arrow's columns of scores and times."""
-    return int(digits) if len(digits.lstrip("-")) <= 18 else _parse_finite(digits)
 
 
 def _drop_nulls(value: object) -> object:
@@ -612,8 +560,8 @@ def _is_certain(head: bytes) -> bool:
     if _HEADER.match(line[:100]):
         return True
     try:
-        row = msgspec.json.decode(line) if newline else None
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        row = decode_json(line) if newline else None
+    except JsonError:
         return False
     if not isinstance(row, dict) or not isinstance(row.get("id"), str) or len(row) < 2:
         return False

@@ -122,13 +122,8 @@ FORMAT = Format(
     has_gold=lambda source: True,
     read_corpus=read_corpus,
     description="Queries with one word per line, with types, titles and URLs of Wikipedia.",
-    sample=Sample(
-        {
-            "sample.txt": ".\tO\tO\t#\nada\tada\tO\tB-PER\tAda\thttp://en.wikipedia.org/wiki/Ada_Lovelace\n"
-            "met\tO\tO\tO\n.\tO\tO\t#\n",
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.txt",
+    sample=Sample.from_text(
+        "sample.txt",
+        ".\tO\tO\t#\nada\tada\tO\tB-PER\tAda\thttp://en.wikipedia.org/wiki/Ada_Lovelace\nmet\tO\tO\tO\n.\tO\tO\t#\n",
     ),
 )

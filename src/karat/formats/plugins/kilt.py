@@ -22,10 +22,10 @@ from karat.formats.parsing.json.records import (
     collect_other_fields,
     convert_value,
     parse_first_object,
+    read_record_corpus,
     read_records,
 )
-from karat.model.corpus import Corpus
-from karat.model.defects import map_valid
+from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Candidate, Document, Label, Prediction, Response, Tag
 from karat.model.errors import InputError
 from karat.model.run import Run
@@ -69,21 +69,7 @@ class _Entry(msgspec.Struct):
     meta: dict[str, Any] | None = None
 
 
-def read_corpus(source: ByteSource, text: bool) -> Corpus:
-    """Read the gold documents, one per mention, always with their texts (`text` is ignored).
-
-    The error policy decides whether an invalid line raises `InputError`, or is skipped and counted in `Defects`.
-    """
-    skipped: Counter[str] = Counter()
-    ids: set[str] = set()
-    documents, locations = [], []
-    for record, document in map_valid(read_records(source), lambda record: _to_document(record, ids, skipped)):
-        documents.append(document)
-        locations.append(record.location)
-    return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
-
-
-def _to_document(record: Record, ids: set[str], skipped: Counter[str]) -> Document:
+def _to_document(record: Record, ids: UniqueIds, skipped: Counter[str]) -> Document:
     """Build the document of a line; `ids` are the document ids so far, to which its own is added.
 
     Mentions without answer (read as unlinked), duplicates (dropped) and changed ids are counted in `skipped`.
@@ -204,16 +190,12 @@ FORMAT = Format(
     markers=('"input"', '"output"', "[START_ENT]", '"provenance"'),
     recognises=_recognises,
     has_gold=_has_gold,
-    read_corpus=read_corpus,
+    read_corpus=lambda source, text: read_record_corpus(source, _to_document),
     read_run=read_run,
     description="Entity linking of KILT: one mention per line, gold and predictions.",
-    sample=Sample(
-        {
-            "sample.jsonl": '{"id": "a", "input": "[START_ENT] Ada [END_ENT] met", "output": [{"answer": "Ada '
-            'Lovelace", "provenance": [{"wikipedia_id": "974", "title": "Ada Lovelace"}]}]}\n',
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.jsonl",
+    sample=Sample.from_text(
+        "sample.jsonl",
+        '{"id": "a", "input": "[START_ENT] Ada [END_ENT] met", "output": [{"answer": "Ada '
+        'Lovelace", "provenance": [{"wikipedia_id": "974", "title": "Ada Lovelace"}]}]}\n',
     ),
 )

@@ -269,5 +269,5 @@ FORMAT = Format(
     read_run=read_run,
     read_run_with_gold=read_run_with_gold,
     description="Mentions given by text, as JSON in fences or prose; see docs/llm.md.",
-    sample=Sample({"run.llm.jsonl": _SAMPLE}, documents=1, mentions=2, main_file="run.llm.jsonl"),
+    sample=Sample.from_text("run.llm.jsonl", _SAMPLE, mentions=2),
 )

@@ -261,17 +261,13 @@ TABLE = {
         read_corpus=lambda source, text: read_corpus(source, is_literal=True),
         read_run=lambda source: read_run(source, is_literal=True),
         description="Like nif-categorised, but escapes in links are not decoded. Not detected: name the format.",
-        sample=Sample(
-            {
-                "sample.ttl": "@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .\n"
-                '<a> nif:sourceUrl <x> ; nif:isString "Ada met" .\n'
-                '<a_s> nif:broaderContext <a> ; nif:beginIndex "0" ; nif:isString "Ada met" .\n'
-                '<a_s#1> nif:referenceContext <a_s> ; nif:beginIndex "0" ; nif:endIndex "3" ; '
-                "<http://www.w3.org/2005/11/its/rdf#taIdentRef> <http://www.wikidata.org/entity/Q7259> .\n",
-            },
-            documents=1,
-            mentions=1,
-            main_file="sample.ttl",
+        sample=Sample.from_text(
+            "sample.ttl",
+            "@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .\n"
+            '<a> nif:sourceUrl <x> ; nif:isString "Ada met" .\n'
+            '<a_s> nif:broaderContext <a> ; nif:beginIndex "0" ; nif:isString "Ada met" .\n'
+            '<a_s#1> nif:referenceContext <a_s> ; nif:beginIndex "0" ; nif:endIndex "3" ; '
+            "<http://www.w3.org/2005/11/its/rdf#taIdentRef> <http://www.wikidata.org/entity/Q7259> .\n",
         ),
     )
 }

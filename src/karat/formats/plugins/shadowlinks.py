@@ -16,7 +16,7 @@ import msgspec
 from karat.formats.parsing.duplicates import rename_duplicate_id
 from karat.formats.parsing.json.records import collect_other_fields, convert_value, parse_first_element, read_json
 from karat.model.corpus import Corpus
-from karat.model.defects import map_valid
+from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.spec.format import ByteSource, Format, Sample
 
@@ -36,7 +36,7 @@ class _Example(msgspec.Struct):
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
     skipped: Counter[str] = Counter()
-    ids: set[str] = set()
+    ids = UniqueIds()
     entries = convert_value(read_json(source), list[object], source.label)
     located = [(entry, f"{source.label}, entry {number}") for number, entry in enumerate(entries, 1)]
     converted = list(map_valid(located, lambda item: _to_document(*item, source.stem, ids, skipped)))
@@ -44,7 +44,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
 
 
-def _to_document(entry: object, location: str, part: str, ids: set[str], skipped: Counter[str]) -> Document:
+def _to_document(entry: object, location: str, part: str, ids: UniqueIds, skipped: Counter[str]) -> Document:
     """Build the document of an entry; `part` begins its id, and `ids` are the ids so far, to which its own is added.
 
     Mentions without span (dropped) and changed ids are counted in `skipped`.
@@ -82,13 +82,9 @@ FORMAT = Format(
     has_gold=lambda source: True,
     read_corpus=read_corpus,
     description="Short texts with one ambiguous mention each.",
-    sample=Sample(
-        {
-            "sample.json": '[{"example": "Ada met", "span": [0, 3], "entity_name": "Ada Lovelace", "wiki_title": '
-            '"Ada Lovelace", "wiki_id": "974"}]',
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.json",
+    sample=Sample.from_text(
+        "sample.json",
+        '[{"example": "Ada met", "span": [0, 3], "entity_name": "Ada Lovelace", "wiki_title": '
+        '"Ada Lovelace", "wiki_id": "974"}]',
     ),
 )

@@ -19,7 +19,7 @@ from karat.formats.parsing.duplicates import rename_duplicate_id
 from karat.formats.parsing.lines import Line, read_lines, split_columns
 from karat.formats.parsing.tokens.text import join_sentences
 from karat.model.corpus import Corpus
-from karat.model.defects import map_valid
+from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
 from karat.model.spec.format import ByteSource, Format, Sample
@@ -50,7 +50,7 @@ class _Tweet(NamedTuple):
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
     skipped: Counter[str] = Counter()
-    ids: set[str] = set()
+    ids = UniqueIds()
     documents, locations = [], []
     for tweet, document in map_valid(_read_tweets(source), lambda tweet: _to_document(tweet, source, ids, skipped)):
         documents.append(document)
@@ -93,7 +93,7 @@ def _parse_token(line: Line, source: ByteSource) -> _Token:
     return _Token(token, prefix, mention_type, link)
 
 
-def _to_document(tweet: _Tweet, source: ByteSource, ids: set[str], skipped: Counter[str]) -> Document:
+def _to_document(tweet: _Tweet, source: ByteSource, ids: UniqueIds, skipped: Counter[str]) -> Document:
     """Build the document of a tweet, or raise its first error; `ids` are the ids so far, to which its own is added.
 
     Irregular tags and links (see `_to_labels`) and changed ids are counted in `skipped`; the document is kept.
@@ -149,12 +149,5 @@ FORMAT = Format(
     has_gold=lambda source: True,
     read_corpus=read_corpus,
     description="Tweets with types and links to Wikidata.",
-    sample=Sample(
-        {
-            "sample.conll": "# tweet_id 1\n1\tAda\tB-PER\tAda_Lovelace|Q7259\n2\tmet\tO\t-\n\n",
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.conll",
-    ),
+    sample=Sample.from_text("sample.conll", "# tweet_id 1\n1\tAda\tB-PER\tAda_Lovelace|Q7259\n2\tmet\tO\t-\n\n"),
 )

@@ -17,13 +17,12 @@ from karat.formats.parsing.json.records import (
     collect_other_fields,
     convert_value,
     parse_first_object,
-    read_records,
+    read_record_corpus,
 )
-from karat.model.corpus import Corpus
-from karat.model.defects import map_valid
+from karat.model.defects import UniqueIds
 from karat.model.document import Document, Offset
 from karat.model.errors import InputError
-from karat.model.spec.format import ByteSource, Format, Sample
+from karat.model.spec.format import Format, Sample
 
 
 class _Row(msgspec.Struct):
@@ -35,18 +34,7 @@ class _Row(msgspec.Struct):
     link: list[str]
 
 
-def read_corpus(source: ByteSource, text: bool) -> Corpus:
-    """Read the gold documents, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
-    ids: set[str] = set()
-    documents, locations = [], []
-    for record, document in map_valid(read_records(source), lambda record: _to_document(record, ids, skipped)):
-        documents.append(document)
-        locations.append(record.location)
-    return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
-
-
-def _to_document(record: Record, ids: set[str], skipped: Counter[str]) -> Document:
+def _to_document(record: Record, ids: UniqueIds, skipped: Counter[str]) -> Document:
     """Build the document of a line; `ids` are the document ids so far, to which its own is added.
 
     Duplicates (dropped) and changed ids are counted in `skipped`. Raise `InputError` if spans and links differ in
@@ -72,14 +60,9 @@ FORMAT = Format(
     markers=('"sentence"', '"index"', '"link"'),
     recognises=lambda opening: {"sentence", "index", "link"} <= parse_first_object(opening).keys(),
     has_gold=lambda source: True,
-    read_corpus=read_corpus,
+    read_corpus=lambda source, text: read_record_corpus(source, _to_document),
     description="Tweets with links to Wikidata.",
-    sample=Sample(
-        {
-            "sample.jsonl": '{"id": "a", "sentence": "Ada met", "index": [[0, 3]], "link": ["Ada_Lovelace|Q7259"]}\n',
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.jsonl",
+    sample=Sample.from_text(
+        "sample.jsonl", '{"id": "a", "sentence": "Ada met", "index": [[0, 3]], "link": ["Ada_Lovelace|Q7259"]}\n'
     ),
 )

@@ -20,10 +20,11 @@ from karat.formats.parsing.json.records import (
     collect_other_fields,
     convert_value,
     parse_first_object,
+    read_record_corpus,
     read_records,
 )
 from karat.model.corpus import Corpus
-from karat.model.defects import map_valid
+from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Candidate, Document, Label, Offset, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.run import Run
@@ -62,18 +63,7 @@ class _Prediction(msgspec.Struct):
 _KNOWN_FIELDS = frozenset(_Row.__struct_fields__) - set(_META_FIELDS)
 
 
-def read_corpus(source: ByteSource, text: bool) -> Corpus:
-    """Read the gold documents, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
-    ids: set[str] = set()
-    documents, locations = [], []
-    for record, document in map_valid(read_records(source), lambda record: _to_document(record, ids, skipped)):
-        documents.append(document)
-        locations.append(record.location)
-    return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
-
-
-def _to_document(record: Record, ids_in_use: set[str], skipped: Counter[str]) -> Document:
+def _to_document(record: Record, ids_in_use: UniqueIds, skipped: Counter[str]) -> Document:
     """Build the document of a line; `ids_in_use` are the document ids so far, to which its own is added.
 
     Extended texts, duplicates and changed ids are counted in `skipped`; the document is kept. Raise `InputError` for a
@@ -187,7 +177,7 @@ FORMAT = Format(
     markers=('"wikipedia_titles"', '"wikipedia_ids"', '"index"'),
     recognises=_recognises,
     has_gold=lambda source: _is_gold(parse_first_object(source.first_bytes)),
-    read_corpus=read_corpus,
+    read_corpus=lambda source, text: read_record_corpus(source, _to_document),
     read_run=read_run,
     write_corpus=write_corpus,
     stored_fields=frozenset({"same_as", "meta"}),

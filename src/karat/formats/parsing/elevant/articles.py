@@ -23,6 +23,7 @@ from karat.formats.parsing.json.records import collect_other_fields
 from karat.formats.parsing.lines import is_utf8
 from karat.model.document import Offset
 from karat.model.errors import UsageError
+from karat.model.json.decoder import JsonDecoder, JsonError, decode_json
 from karat.model.reader_categories import UNMAPPED as UNMAPPED
 from karat.model.spec.format import ByteSource
 from karat.model.tables.arrow import Arrow
@@ -117,8 +118,8 @@ class PlainRawTextArticle(BaseArticle, frozen=True, forbid_unknown_fields=True, 
 
 
 _encode = msgspec.json.Encoder().encode
-_PLAIN_DECODER, _FULL_DECODER = msgspec.json.Decoder(PlainRawTextArticle), msgspec.json.Decoder(RawTextArticle)
-_TEXT_DECODER = msgspec.json.Decoder(str | None)
+_PLAIN_DECODER, _FULL_DECODER = JsonDecoder(PlainRawTextArticle), JsonDecoder(RawTextArticle)
+_TEXT_DECODER: JsonDecoder[str | None] = JsonDecoder(str | None)  # type: ignore[arg-type]  # a union
 _STRING_FIELDS = ("title", "url")
 _LIST_FIELDS = {"hyperlinks": TitledSpans, "title_synonyms": list[ArticleSpan], "sections": TitledSpans}
 _RESERVED_FIELDS = ("id", "text", "evaluation_span", "labels", "entity_mentions", _OTHER_FIELDS)
@@ -167,13 +168,12 @@ def _decode_full(lines: memoryview) -> list[BaseArticle]:
 def _check_articles(lines: memoryview, articles: Sequence[PlainRawTextArticle | RawTextArticle]) -> list[BaseArticle]:
     """Return `articles` unchanged, after two checks that msgspec omits for texts decoded as raw JSON.
 
-    Raise `msgspec.ValidationError` if a text is neither a string nor null, and `msgspec.DecodeError` if `lines` are not
-    UTF-8.
+    Raise `JsonError` if a text is neither a string nor null, or if `lines` are not UTF-8.
     """
     if not {bytes(article.text)[:1] for article in articles} <= {b'"', b"n"}:
-        raise msgspec.ValidationError("Expected `str | null`")
+        raise JsonError("Expected `str | null`", is_syntax=False)
     if not is_utf8(lines):
-        raise msgspec.DecodeError("Expected UTF-8")
+        raise JsonError("bytes that are not UTF-8")
     return list(articles)
 
 
@@ -257,8 +257,8 @@ def to_article_fields(meta: Mapping[str, str], location: str) -> dict[str, Any]:
 def _decode_list(value: str, name: str, kind: Any, location: str) -> Any:  # noqa: ANN401  # a type of _LIST_FIELDS
     """Decode the JSON list of type `kind` in the field `name` of `meta`, or raise `UsageError`."""
     try:
-        return msgspec.json.decode(value, type=kind)
-    except (msgspec.DecodeError, RecursionError):
+        return decode_json(value, kind)
+    except JsonError:
         raise UsageError(f"{location}: `{name}` in `meta` is not the list that ELEVANT expects. Remove it.") from None
 
 
@@ -270,9 +270,9 @@ def parse_json_value(value: str) -> object:
     if not value.startswith(("[", "{")):
         return value
     try:
-        parsed = msgspec.json.decode(value)
+        parsed = decode_json(value)
         return parsed if msgspec.json.encode(parsed).decode() == value else value
-    except (msgspec.DecodeError, RecursionError, OverflowError, ValueError):
+    except (RecursionError, OverflowError, ValueError):
         return value
 
 

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from karat.model.errors import InputError
+from karat.model.json.decoder import read_json_value
 from karat.model.spec.format import ByteSource, Manifest
 
 METADATA, RESULTS, CASES = "metadata.json", "eval_results.json", "eval_cases.jsonl"
@@ -40,13 +40,12 @@ def read_manifest(source: ByteSource) -> Manifest | None:
     metadata_file = source.get_sibling(f"{PurePath(stem).name}.{METADATA}")
     if not metadata_file.exists:
         return None
-    try:
-        metadata = msgspec.json.decode(metadata_file.read_bytes(), type=_Metadata)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise InputError(
-            metadata_file.label,
-            actual=f"invalid metadata ({problem})",
-            expected="a JSON object with experiment_name and linking_time",
-            remedy="Correct or remove the file",
-        ) from None
+    metadata = read_json_value(
+        metadata_file.read_bytes(),
+        _Metadata,
+        metadata_file.label,
+        actual="invalid metadata ({problem})",
+        expected="a JSON object with experiment_name and linking_time",
+        remedy="Correct or remove the file",
+    )
     return Manifest(metadata.experiment_name, metadata.linking_time)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -12,11 +11,11 @@ from karat.formats.parsing.json.records import convert_value
 from karat.formats.parsing.lines import read_line_blocks
 from karat.model.defects import get_defects, isolate_defects
 from karat.model.errors import InputError
+from karat.model.json.decoder import JsonDecoder, JsonError, decode_json, decode_json_prefix
 from karat.model.spec.format import ByteSource
 
 _BOM = b"\xef\xbb\xbf"
 _BLOCK_SIZE = 1 << 18  # decoded objects then stay in the processor cache
-_DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _T = TypeVar("_T", bound=msgspec.Struct)
 
 
@@ -44,7 +43,7 @@ def read_blocks(
     then. The error policy decides whether a line that does not fit even then raises `InputError`, or is skipped and
     counted in `Defects`.
     """
-    decoders = [*fast_decoders, msgspec.json.Decoder(object_type).decode_lines]
+    decoders = [*fast_decoders, JsonDecoder(object_type).decode_lines]
     numbers: Sequence[int]
     indices: Sequence[int]
     n_before = 0
@@ -54,7 +53,7 @@ def read_blocks(
             try:
                 objects = decoders[0](data)
                 break
-            except _DECODE_ERRORS:
+            except JsonError:
                 if len(decoders) == 1:
                     break
                 del decoders[0]
@@ -88,7 +87,7 @@ def _decode_lines(
     The error policy decides whether an invalid line raises `InputError`, or is skipped and counted in `Defects`.
     `first_number` is the line number of the first line, and `n_before` the number of objects before it in the file.
     """
-    decoder = msgspec.json.Decoder(object_type)
+    decoder = JsonDecoder(object_type)
     objects: list[_T] = []
     numbers: list[int] = []
     indices: list[int] = []
@@ -99,7 +98,7 @@ def _decode_lines(
         with isolate_defects():
             try:
                 objects.append(decoder.decode(line))
-            except _DECODE_ERRORS:
+            except JsonError:
                 objects.append(_decode_and_repair(line, f"{source.label}:{number}", object_type, repair))
             numbers.append(number)
             indices.append(n_before - 1)
@@ -111,8 +110,8 @@ def _decode_and_repair(
 ) -> _T:
     """Decode a line, apply `repair` to the fields and convert the result to `object_type`, or raise `InputError`."""
     try:
-        value = msgspec.json.decode(line)
-    except _DECODE_ERRORS as problem:
+        value = decode_json(line)
+    except JsonError as problem:
         raise InputError(
             location,
             actual=f"a line that is not valid JSON ({problem})",
@@ -156,32 +155,31 @@ def parse_first_objects(opening: bytes) -> list[dict[str, Any]]:
 def _try_decode(line: bytes) -> object:
     """Decode the JSON value of a line; return None if it is invalid."""
     try:
-        return msgspec.json.decode(line)
-    except _DECODE_ERRORS:
+        return decode_json(line)
+    except JsonError:
         return None
 
 
 def _parse_truncated_object(text: str) -> dict[str, Any]:
     """Parse the complete fields at the beginning of an object that is cut off, and complete entries of a last array."""
     fields: dict[str, Any] = {}
-    decode = json.JSONDecoder().raw_decode
     offset = _skip_mark(text, 0, "{")
     try:
         while offset:
-            key, offset = decode(text, offset)
+            key, offset = decode_json_prefix(text, offset)
             offset = _skip_mark(text, offset, ":")
             if _skip_mark(text, offset, "["):
                 fields[key] = []
                 offset = _skip_mark(text, offset, "[")
                 while offset and not _skip_mark(text, offset, "]"):
-                    entry, offset = decode(text, offset)
+                    entry, offset = decode_json_prefix(text, offset)
                     fields[key].append(entry)
                     offset = _skip_mark(text, offset, ",") or offset
                 offset = _skip_mark(text, offset, "]")
             else:
-                fields[key], offset = decode(text, offset)
+                fields[key], offset = decode_json_prefix(text, offset)
             offset = _skip_mark(text, offset, ",")
-    except (ValueError, RecursionError, TypeError):
+    except (JsonError, TypeError):
         pass
     return fields
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from karat.formats.parsing.lines import read_raw_lines
-from karat.model.defects import is_skipping, map_valid, skip_or_raise
+from karat.model.corpus import Corpus
+from karat.model.defects import UniqueIds, is_skipping, map_valid, skip_or_raise
+from karat.model.document import Document
 from karat.model.errors import InputError
+from karat.model.json.decoder import JsonError, decode_json, decode_json_prefix, read_json_value
 from karat.model.spec.format import ByteSource
 
 _BOM = b"\xef\xbb\xbf"
@@ -48,6 +51,23 @@ def read_records(source: ByteSource) -> Iterator[Record]:
             yield record
 
 
+def read_record_corpus(
+    source: ByteSource, to_document: Callable[[Record, UniqueIds, Counter[str]], Document]
+) -> Corpus:
+    """Read the gold documents of a file with one JSON object per document, always with their texts.
+
+    `to_document` builds the document of a record, adds its id to the ids so far, and counts what it drops or changes.
+    The error policy decides whether an invalid line raises `InputError`, or is skipped and counted in `Defects`.
+    """
+    skipped: Counter[str] = Counter()
+    ids = UniqueIds()
+    documents, locations = [], []
+    for record, document in map_valid(read_records(source), lambda record: to_document(record, ids, skipped)):
+        documents.append(document)
+        locations.append(record.location)
+    return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
+
+
 def read_json(source: ByteSource) -> Any:  # noqa: ANN401  # the caller knows the type
     """Read the only value of a JSON file; raise `InputError` if the file is not valid JSON."""
     return _decode_json(source.read_bytes().removeprefix(_BOM), source.label, "one complete JSON value")
@@ -55,15 +75,14 @@ def read_json(source: ByteSource) -> Any:  # noqa: ANN401  # the caller knows th
 
 def _decode_json(data: bytes, location: str, expected: str) -> Any:  # noqa: ANN401
     """Decode a JSON value, or raise `InputError`, which names `location` and the `expected` value."""
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        raise InputError(
-            location,
-            actual=f"text that is not valid JSON ({problem})",
-            expected=f"{expected}, in UTF-8",
-            remedy="Check that the file was not cut off",
-        ) from None
+    return read_json_value(
+        data,
+        object,
+        location,
+        actual="text that is not valid JSON ({problem})",
+        expected=f"{expected}, in UTF-8",
+        remedy="Check that the file was not cut off",
+    )
 
 
 def convert_value(value: object, value_type: type[_T], location: str) -> _T:
@@ -124,8 +143,8 @@ def parse_first_object(opening: bytes) -> dict[str, Any]:
     """Parse the object on the first line, for format detection; return an empty dictionary if it is no valid object."""
     line = opening.removeprefix(_BOM).lstrip().partition(b"\n")[0]
     try:
-        value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = decode_json(line)
+    except JsonError:
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -137,6 +156,6 @@ def parse_first_element(opening: bytes) -> object:
     """
     text = opening.removeprefix(_BOM).decode(errors="ignore").lstrip()
     try:
-        return json.JSONDecoder().raw_decode(text[1:].lstrip())[0] if text.startswith("[") else None
-    except (ValueError, RecursionError):
+        return decode_json_prefix(text[1:].lstrip())[0] if text.startswith("[") else None
+    except JsonError:
         return None

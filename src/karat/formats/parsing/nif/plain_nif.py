@@ -246,9 +246,30 @@ def _merge_values(first: Values | None, second: Values) -> Values:
 
 def _group_same_as(resources: dict[str, Values]) -> dict[str, dict[str, None]]:
     """Return, for each IRI in an owl:sameAs statement, the ordered set of IRIs equivalent to it, including itself."""
-    groups: dict[str, dict[str, None]] = {}
+    first: dict[str, str] = {}  # towards the first IRI of the group
+    following: dict[str, str] = {}
+    last: dict[str, str] = {}
+
+    def find_first(iri: str) -> str:
+        while first.setdefault(iri, iri) != iri:
+            first[iri] = first[first[iri]]  # shortens the path for later searches
+            iri = first[iri]
+        return iri
+
     for subject, values in resources.items():
         for other in values.get(_SAME_AS, ()):
-            group = {**groups.get(subject, {subject: None}), **groups.get(other, {other: None})}
-            groups |= dict.fromkeys(group, group)
+            subject_start, other_start = find_first(subject), find_first(other)
+            if subject_start != other_start:
+                following[last.get(subject_start, subject_start)] = other_start
+                last[subject_start] = last.get(other_start, other_start)
+                first[other_start] = subject_start
+    groups: dict[str, dict[str, None]] = {}
+    for iri in first:
+        start: str | None = find_first(iri)
+        if start not in groups:
+            group: dict[str, None] = {}
+            while start is not None:
+                group[start] = None
+                groups[start] = group
+                start = following.get(start)
     return groups

@@ -44,7 +44,10 @@ _SINGLE_VALUED = frozenset({BEGIN, END, CONTEXT})
 _TURTLE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<(?![?!])|@|#|_:|\[|(?i:prefix|base)\s)")
 _NIF = re.compile(rb"nlp2rdf/ontologies/nif-core#|\snif:(?:isString|referenceContext|beginIndex)\s")
 _BY_SENTENCE = re.compile(rb"_sentence\d+#|nif-core#context>|\snif:context\s")
-_QUOTED = re.compile(rb'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}|"(?:[^"\\\n]|\\.)*"|<[^<>\n]*>', re.DOTALL)
+# A literal that does not end is matched too, up to the end of line or text, so that no quotation mark is tried twice.
+_QUOTED = re.compile(
+    rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}|\\?\Z)|"(?:[^"\\\n]|\\.)*+(?:"|\n|\\?\Z)|<[^<>\n]*>', re.DOTALL
+)
 _USED_PREFIX = re.compile(rb"(?<![\w:-])([a-z]+):[A-Za-z]")
 _DECLARED_PREFIX = re.compile(rb"(?i:@?prefix)\s+([a-z]+):")
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from karat.model.json.decoder import JsonError, decode_json_prefix
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _OPENING = re.compile(r"[\[{]")
 _SEPARATORS = re.compile(r"[\s,]*")
 _MAX_FAILURES = 2000
-_decode = json.JSONDecoder().raw_decode
 
 
 class JsonValue(NamedTuple):
@@ -40,9 +40,9 @@ def _find_values(text: str) -> Iterator[JsonValue]:
     while (opening := _OPENING.search(text, offset)) and failures < _MAX_FAILURES:
         offset = opening.start()
         try:
-            value, offset = _decode(text, offset)
+            value, offset = decode_json_prefix(text, offset)
             yield JsonValue(value)
-        except (ValueError, RecursionError):
+        except JsonError:
             failures += 1
             partial = _parse_members(text, offset + 1) if text[offset] == "[" else _PartialList([], offset + 1, False)
             if partial.members:
@@ -67,7 +67,7 @@ def _parse_members(text: str, offset: int) -> _PartialList:
         if text[offset : offset + 1] != "{":
             return _PartialList(members, offset + is_closed, is_closed)
         try:
-            value, offset = _decode(text, offset)
-        except (ValueError, RecursionError):
+            value, offset = decode_json_prefix(text, offset)
+        except JsonError:
             return _PartialList(members, offset, False)
         members.append(value)

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-import msgspec
-
 from karat.formats.parsing.json.records import convert_value, read_json, read_records
 from karat.formats.parsing.lines import decode_utf8
 from karat.model.defects import map_valid, skip_or_raise
 from karat.model.errors import InputError
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.spec.format import ByteSource
 
 _BOM = b"\xef\xbb\xbf"
@@ -100,8 +99,8 @@ def _read_objects(source: ByteSource) -> Iterator[TableRow]:
     """
     first_line = source.read_bytes().removeprefix(_BOM).lstrip().partition(b"\n")[0]
     try:
-        msgspec.json.decode(first_line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        decode_json(first_line)
+    except JsonError:
         value = convert_value(read_json(source), dict[str, Any], source.label)
         lists = [field for field in value.values() if isinstance(field, list) and field and isinstance(field[0], dict)]
         if len(lists) == 1:

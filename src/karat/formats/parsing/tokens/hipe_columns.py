@@ -22,7 +22,7 @@ from karat.formats.parsing.lines import read_lines, split_columns
 from karat.formats.parsing.tokens.iob import OUTSIDE, TokenMention, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus
-from karat.model.defects import get_defects, isolate_defects, make_unique_id, map_valid, skip_or_raise
+from karat.model.defects import UniqueIds, get_defects, isolate_defects, map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.reader_categories import METONYMIC, OTHER_WORDS
@@ -175,8 +175,8 @@ def read_documents(source: ByteSource, skipped: Counter[str]) -> list[TokenDocum
 
 def _rename_duplicates(documents: Sequence[TokenDocument]) -> list[TokenDocument]:
     """Return the documents with a number added to duplicate ids; count the changed ids in the defects of the file."""
-    taken: set[str] = set()
-    new_ids = [None if block.id is None else make_unique_id(block.id, taken) for block in documents]
+    taken = UniqueIds()
+    new_ids = [None if block.id is None else taken.reserve(block.id) for block in documents]
     get_defects().renamed += sum(name != block.id for name, block in zip(new_ids, documents, strict=True))
     return [replace(block, id=name) for name, block in zip(new_ids, documents, strict=True)]
 

@@ -167,7 +167,7 @@ class _LineReader:
         quads = self._parse_quads(
             [f"<{mark}{index}>{line.rstrip(_WHITE_SPACE)[:-1]} ." for index, line in enumerate(lines)]
         )
-        builder = ResourceBuilder(self._state.single_valued, _NO_PREDICATES)
+        builder = ResourceBuilder(self._state.single_valued, _NO_PREDICATES, self._state.label)
         resources = list(builder.add_quads(quads or ()))
         if builder.subject is not None:
             resources.append((builder.subject, builder.values))

@@ -21,7 +21,8 @@ _NUMBER = r"([0-9]++)(?=[ \t\r\n])"
 _TOKEN_PATTERNS = {"<": _ADDRESS, '"': _LITERAL, "0": _NUMBER}
 """Patterns of variable tokens, by their first character; tokens that need the parser are excluded."""
 
-_TOKEN = re.compile(rf"(?<!\^\^){_ADDRESS}|{_LITERAL}|(?<=[ \t]){_NUMBER}")
+# No token begins with an escaped quotation mark, so that a literal without end is tried once.
+_TOKEN = re.compile(rf"(?<!\^\^){_ADDRESS}|(?<!\\){_LITERAL}|(?<=[ \t]){_NUMBER}")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED_CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _WHITE_SPACE = " \t\r\n"

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
+from karat.model.errors import InputError
+from karat.model.limits import get_limit, limit_error
+
 Values: TypeAlias = dict[str, tuple[str, ...]]
 """Objects of one subject, by predicate."""
 
@@ -21,11 +24,12 @@ class BlankNodeId(str):
 class ResourceBuilder:
     """A builder of resources from consecutive triples: the current subject with its values, and all blank nodes.
 
-    Predicates in `skipped_predicates` are ignored. A second value of a `single_valued` predicate starts another
-    resource. Blank nodes are yielded last.
+    `label` names the file in errors. Predicates in `skipped_predicates` are ignored. A second value of a
+    `single_valued` predicate starts another resource. Blank nodes are yielded last.
     """
 
-    def __init__(self, single_valued: frozenset[str], skipped_predicates: frozenset[str]) -> None:
+    def __init__(self, single_valued: frozenset[str], skipped_predicates: frozenset[str], label: str) -> None:
+        self.label, self._max_values = label, get_limit("values")
         self.single_valued = single_valued
         self.skipped_predicates = skipped_predicates
         self.subject: str | None = None
@@ -47,7 +51,7 @@ class ResourceBuilder:
             quad_subject = quad.subject.value
             if type(quad.subject) is BlankNode:  # may occur inside the statement whose object it is
                 node_values = self.blank_nodes.setdefault(quad_subject, {})
-                node_values[predicate] = (*node_values.get(predicate, ()), value)
+                node_values[predicate] = self._join_values(node_values.get(predicate, ()), (value,), predicate)
                 continue
             if quad_subject != subject:
                 if subject is not None:
@@ -59,7 +63,7 @@ class ResourceBuilder:
                 yield quad_subject, values
                 values = {predicate: (value,)}
             else:
-                values[predicate] += (value,)
+                values[predicate] = self._join_values(values[predicate], (value,), predicate)
         self.subject, self.values = subject, values
 
     def add_statement(
@@ -80,7 +84,18 @@ class ResourceBuilder:
                 yield subject, self.values
                 self.values = {predicate: objects}
             else:
-                self.values[predicate] += objects
+                self.values[predicate] = self._join_values(self.values[predicate], objects, predicate)
+
+    def _join_values(self, values: tuple[str, ...], more: tuple[str, ...], predicate: str) -> tuple[str, ...]:
+        """Return all values of a predicate; raise `InputError` if there are too many, since each addition copies."""
+        if len(values) + len(more) > self._max_values:
+            raise self._values_error(predicate)
+        return values + more
+
+    def _values_error(self, predicate: str) -> InputError:
+        """Return (not raise) the error for a resource with too many values of a predicate."""
+        finding = f"a resource with more than {self._max_values:,} values of <{predicate}>"
+        return limit_error("values", self.label, finding, "Check the statements about it")
 
     def finish(self) -> Iterator[tuple[str, Values]]:
         """Yield the last resource, then all blank nodes."""

@@ -46,7 +46,7 @@ def read_resources(
     """
     from pyoxigraph import RdfFormat, parse
 
-    state = ResourceBuilder(single_valued, skipped_predicates)
+    state = ResourceBuilder(single_valued, skipped_predicates, source.label)
     with source.open_stream() as stream:
         file = stream if transform is None else transform(stream)
         without_bom = cast("IO[bytes]", _PrefixedFile(file.read(len(_BOM)).removeprefix(_BOM), file))

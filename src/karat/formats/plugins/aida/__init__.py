@@ -268,12 +268,5 @@ FORMAT = Format(
     has_gold=lambda source: True,
     read_corpus=read_corpus,
     description="The annotations with the user's CoNLL-2003 files, or the file merged from both.",
-    sample=Sample(
-        {
-            "sample.tsv": "-DOCSTART- (1 a)\nAda\tB\tAda\tAda_Lovelace\nmet\n",
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.tsv",
-    ),
+    sample=Sample.from_text("sample.tsv", "-DOCSTART- (1 a)\nAda\tB\tAda\tAda_Lovelace\nmet\n"),
 )

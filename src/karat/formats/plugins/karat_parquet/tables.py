@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +15,14 @@ import pyarrow.parquet as pq
 from karat.model.corpus import TEXT_FACTS, add_text_facts
 from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT
 from karat.model.errors import InputError, check_layout_version
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.spec.engine import ROW
 from karat.model.spec.format import ByteSource
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.schema import GOLD, PREDICTIONS, conform_array, conform_table
 from karat.storage.files import Source, printable_path
+from karat.storage.parquet import check_parquet_size
 
 METADATA_KEY = b"karat"
 """Key of the file's metadata for name and metadata of the corpus or run."""
@@ -40,9 +42,15 @@ def open_parquet(source: ByteSource, **options: Any) -> Arrow:  # noqa: ANN401  
     """
     is_utf8_path = printable_path(source.path) == source.path  # as Arrow assumes
     can_seek = is_utf8_path and not source.is_single_pass and not source.is_compressed
+    data: Any = source.path if can_seek else pa.BufferReader(source.read_bytes())
     try:
-        file = pq.ParquetFile(source.path if can_seek else pa.BufferReader(source.read_bytes()), **options)
+        file = pq.ParquetFile(data, **options)
         _ = file.schema_arrow.names  # invalid UTF-8 in names is reported only here
+        if "metadata" not in options:  # the size of known metadata has been checked
+            stored_size = Path(source.path).stat().st_size if can_seek else data.size()
+            check_parquet_size(
+                file, source.label, stored_size, lambda columns: pq.ParquetFile(data, read_dictionary=columns)
+            )
         return file
     except (pa.ArrowException, OSError, ValueError) as problem:
         raise _damaged_file_error(source, problem) from None
@@ -149,8 +157,8 @@ def read_metadata(file: Arrow) -> dict[str, str]:
     """Return the metadata of the corpus or run that a file stores; empty if there are none or they are invalid."""
     stored = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
     try:
-        metadata = json.loads(stored) if stored else {}
-    except ValueError:
+        metadata = decode_json(stored) if stored else {}
+    except JsonError:
         return {}
     return {str(key): str(value) for key, value in metadata.items()} if isinstance(metadata, dict) else {}
 

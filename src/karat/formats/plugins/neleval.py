@@ -4,29 +4,38 @@ Ends are inclusive in the file. An id that begins with NIL is NIL, and names its
 triples of id, score and type; the candidate with the highest score is the prediction. In a gold standard they are
 alternatives of one mention. A type may be a JSON object: `type` and `types` are types, other fields become categories
 of labels (`genre:news`). There are no texts, so documents get texts of spaces. Offsets are assumed to be code points.
+
+An id that begins with `NIL` names a NIL cluster. Karat adds three forms, which neleval reads as NIL ids as well:
+`NIL*3` is NIL without a cluster, `NIL?3` an unlinked span that still has a score or type, and `NIL:x` the cluster `x`,
+whose name does not begin with NIL. The type is plain, or a JSON object whose further fields neleval can use, too.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from karat.formats.parsing.blank_texts import NO_TEXT_NOTE, make_blank_documents
-from karat.formats.parsing.duplicates import separate_duplicate_labels
+from karat.formats.parsing.blank_texts import build_textless_corpus
 from karat.formats.parsing.file_openings import split_first_lines
 from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.formats.parsing.lost_fields import count_prediction_categories, count_texts_and_empty_documents
 from karat.formats.parsing.neel import is_neel_gold
 from karat.formats.parsing.numbers import parse_number, parse_offset
-from karat.formats.plugins.neleval.lines import NelevalFields, check_cell, format_id, format_type, parse_id, parse_type
 from karat.model.corpus import Corpus
-from karat.model.document import UNLINKED, Candidate, Label, Prediction, Response
+from karat.model.document import UNLINKED, Candidate, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError, UsageError
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
+
+_KARAT_ID = re.compile(r"NIL(?::.*|[*?]\d+)", re.DOTALL)
+_PLAIN_TYPE = re.compile(r"[^{\s\ufeff][^\t\r\n]*", re.DOTALL)
+_SEPARATOR = re.compile(r"[\t\r\n]")
+
 
 _SCORE = r"[-+]?[\d.]+(?:[eE][-+]?\d+)?"
 _ROW = re.compile(rf"[^\t]*\t\d+\t\d+(?:\t[^\t]+(?:\t{_SCORE})?|(?:\t[^\t]+\t{_SCORE}\t[^\t]*)+)?\t*", re.ASCII)
@@ -57,18 +66,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     skipped: Counter[str] = Counter()
     for row in _read_rows(source):
         labels_by_document.setdefault(row.document, []).extend(_to_labels(row, skipped))
-    separated = {doc_id: separate_duplicate_labels(labels) for doc_id, labels in labels_by_document.items()}
-    skipped["duplicate labels (kept as separate mentions)"] = sum(
-        n_duplicates for _, n_duplicates in separated.values()
-    )
-    skipped[NO_TEXT_NOTE] = len(separated)
-    documents = make_blank_documents({doc_id: labels for doc_id, (labels, _) in separated.items()})
-    return Corpus.from_reader(
-        documents,
-        name=source.stem,
-        skipped=skipped,
-        locate_row=lambda row: f"{source.label}, document {documents[row].id!r}",
-    )
+    return build_textless_corpus(source, labels_by_document, skipped)
 
 
 def _to_labels(row: _Row, skipped: Counter[str]) -> Iterator[Label]:
@@ -229,6 +227,117 @@ def _has_gold(source: ByteSource) -> bool:
     """Return whether no score in the first lines differs from 1, as in gold files."""
     scores = (line.split("\t")[4::3] for line in split_first_lines(source.first_bytes))
     return not any(score.strip() and score.strip() not in ("1", "1.0") for row in scores for score in row)
+
+
+class LinkedEntity(NamedTuple):
+    """An entity, and its NIL cluster if it is NIL."""
+
+    entity: EntityId
+    """The entity; None is NIL."""
+    nil_cluster: str | None = None
+    """NIL cluster, or None."""
+
+
+def parse_id(column: str) -> LinkedEntity:
+    """Return the entity and NIL cluster of an id column; an empty column or `NIL?3` is unlinked."""
+    if not column or re.fullmatch(r"NIL\?\d+", column):
+        return LinkedEntity(UNLINKED)
+    if re.fullmatch(r"NIL\*\d+", column):
+        return LinkedEntity(None)
+    return LinkedEntity(None, column.removeprefix("NIL:")) if column.startswith("NIL") else LinkedEntity(column)
+
+
+def format_id(item: Label | Prediction, number: int) -> str:
+    """Format the id column for an item; `number` must be different for each item, to tell NIL mentions apart.
+
+    Raise `UsageError` for an entity that neleval would read as NIL or a column cannot store.
+    """
+    if item.entity is UNLINKED:
+        return f"NIL?{number}"
+    if item.entity is not None:
+        if item.entity.startswith("NIL"):
+            raise UsageError(f"neleval reads the entity {item.entity!r} as NIL. Choose another format.")
+        return check_cell(item.entity)
+    cluster = item.nil_cluster
+    if cluster is None:
+        return f"NIL*{number}"
+    return check_cell(cluster if cluster.startswith("NIL") and not _KARAT_ID.fullmatch(cluster) else f"NIL:{cluster}")
+
+
+def check_cell(value: str) -> str:
+    """Return the value; raise `UsageError` if it has a tab or line end, which a column cannot store."""
+    if _SEPARATOR.search(value):
+        raise UsageError(f"neleval's columns cannot store {value!r}. Choose another format.")
+    return value
+
+
+class NelevalFields(NamedTuple):
+    """The contents of a type column, which may hold more than types."""
+
+    types: tuple[str, ...] = ()
+    """Types."""
+    categories: tuple[str, ...] = ()
+    """Categories."""
+    nil_cluster: str | None = None
+    """NIL cluster, or None."""
+    has_score: bool = True
+    """Whether the score column is meant, rather than a placeholder."""
+    other_fields: tuple[str, ...] = ()
+    """Fields unknown to Karat, as `name:value`."""
+
+
+def parse_type(column: str, location: str) -> NelevalFields:
+    """Parse a type column, which is a plain type or a JSON object; raise `InputError` for invalid JSON."""
+    if not column.startswith("{"):
+        return NelevalFields((column,) if column else ())
+    try:
+        values = decode_json(column, dict[str, Any])
+    except JsonError as problem:
+        raise InputError(
+            location,
+            actual=f"a type that begins with a brace but is not a JSON object ({problem})",
+            expected="a plain type, or a JSON object",
+            remedy="Correct the last column",
+        ) from None
+    single = values.pop("type", None)
+    types = _to_strings(values.pop("types", [] if single is None else [single]))
+    categories = _to_strings(values.pop("categories", []))
+    cluster = values.pop("nil_cluster", None)
+    has_score = values.pop("scored", True) is not False
+    other_fields = tuple(f"{name}:{_to_string(value)}" for name, value in values.items())
+    return NelevalFields(types, categories, None if cluster is None else _to_string(cluster), has_score, other_fields)
+
+
+def _to_strings(value: object) -> tuple[str, ...]:
+    """Return the members of a list, or a single value, as strings."""
+    return tuple(map(_to_string, value if isinstance(value, list) else [value]))
+
+
+def _to_string(value: object) -> str:
+    """Return a string unchanged, and any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def format_type(item: Label | Prediction, *, has_score: bool) -> str:
+    """Format the type column: types, categories of labels, and the NIL cluster of an item that is not NIL.
+
+    The column is empty if there is none of these. Without `has_score`, the column records that the score before it is
+    only a placeholder.
+    """
+    content: dict[str, object] = {}
+    if item.types:
+        content["type"] = item.types[0]
+        if len(item.types) > 1:
+            content["types"] = item.types
+    if isinstance(item, Label) and item.categories:
+        content["categories"] = item.categories
+    if item.nil_cluster is not None and item.entity is not None:
+        content["nil_cluster"] = item.nil_cluster
+    if content and not has_score:
+        content["scored"] = False  # neleval requires a score before a type
+    if content.keys() == {"type"} and _PLAIN_TYPE.fullmatch(item.types[0]):
+        return item.types[0]
+    return json.dumps(content, ensure_ascii=False) if content else ""
 
 
 FORMAT = Format(

@@ -29,7 +29,6 @@ import msgspec
 from karat.formats.parsing.duplicates import drop_duplicate_labels
 from karat.formats.parsing.json.records import convert_members, convert_value, read_json
 from karat.formats.parsing.offset_units import SURFACE_MISMATCH
-from karat.formats.plugins.conel.word_search import find_word_spans
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label, Offset, Prediction, Response
 from karat.model.errors import InputError
@@ -295,6 +294,23 @@ def _recognises_folder(names: Sequence[str]) -> bool:
     return any(map(_DIALOGUE_FILE.fullmatch, names)) and any(name in names for name in _GOLD_ROW_FILES)
 
 
+def find_word_spans(text: str, mention: str) -> list[Span]:
+    """Return the spans of all occurrences of a mention: as whole words if any, else anywhere, else ignoring case."""
+    if not mention:
+        return []
+    words = re.escape(mention)
+    left_boundary, right_boundary = (
+        (r"(?<!\w)" if mention[0].isalnum() else ""),
+        (r"(?!\w)" if mention[-1].isalnum() else ""),
+    )
+    word_pattern = left_boundary + words + right_boundary
+    for pattern, flags in ((word_pattern, 0), (words, 0), (word_pattern, re.IGNORECASE), (words, re.IGNORECASE)):
+        spans = [Span(match.start(), match.end()) for match in re.finditer(pattern, text, flags)]
+        if spans:
+            return spans
+    return []
+
+
 FORMAT = Format(
     title="ConEL JSON",
     suffix=".conel.json",
@@ -305,14 +321,10 @@ FORMAT = Format(
     read_corpus=read_corpus,
     read_run=read_run,
     description="Conversations by turn, also the folder of ConEL-2022; a run needs the gold file next to it.",
-    sample=Sample(
-        {
-            "sample.json": '[{"dialogue_id": "a", "turns": [{"turn_number": 1, "speaker": "USER", "utterance": "Ada '
-            'met", "el_annotations": [{"mention": "Ada", "entity": "Ada Lovelace", "span": [0, '
-            "3]}]}]}]",
-        },
-        documents=1,
-        mentions=1,
-        main_file="sample.json",
+    sample=Sample.from_text(
+        "sample.json",
+        '[{"dialogue_id": "a", "turns": [{"turn_number": 1, "speaker": "USER", "utterance": "Ada '
+        'met", "el_annotations": [{"mention": "Ada", "entity": "Ada Lovelace", "span": [0, '
+        "3]}]}]}]",
     ),
 )

@@ -16,25 +16,35 @@ A Parquet file must be named as `hf-datasets`, since it is otherwise read as Kar
 from __future__ import annotations
 
 import json
+import struct
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from karat.formats.parsing.conversion import to_predictions
-from karat.formats.plugins.hf_datasets.tagged_rows import COLUMNS, TaggedRow, read_tagged_rows
+from karat.formats.parsing.tokens.iob import OUTSIDE, parse_tags
+from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus
-from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT, Document, Response
+from karat.model.defects import map_valid
+from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT, UNLINKED, Document, EntityId, Label, Response
 from karat.model.errors import InputError, check_layout_version
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
+from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.checks import RowLocator, require_documents
 from karat.model.tables.schema import GOLD, PREDICTIONS, conform_table
+from karat.storage.parquet import check_arrow_table, check_parquet_size, check_stream_size
+
+COLUMNS = ("tokens", "ner_tags", "entity_ids", "id", "doc_id", "text")
+"""Columns that are read."""
+
 
 _METADATA_KEY = b"karat"
 _LAYOUT_KEY = b"karat-layout"
@@ -162,7 +172,7 @@ def _read_table(source: ByteSource) -> Arrow:
             remedy="Pass the folder of a split",
         )
     try:
-        state = json.loads(source.get_child("state.json").read_bytes())
+        state = decode_json(source.get_child("state.json").read_bytes())
         names = [entry["filename"] for entry in state["_data_files"]]
     except (ValueError, KeyError, TypeError) as problem:
         raise _damaged_file_error(source.get_child("state.json").label, problem) from None
@@ -177,12 +187,19 @@ def _read_file(source: ByteSource) -> Arrow:
     data = source.read_bytes()
     try:
         if data.startswith(_PARQUET_MAGIC):
-            table = pq.read_table(pa.BufferReader(data))
+            buffer = pa.BufferReader(data)
+            file = pq.ParquetFile(buffer)
+            check_parquet_size(
+                file, source.label, len(data), lambda columns: pq.ParquetFile(buffer, read_dictionary=columns)
+            )
+            table = file.read()
         else:
+            check_stream_size(data, source.label)
             table = pa.ipc.open_stream(data).read_all()
+            check_arrow_table(table, source.label, len(data))
         table.validate(full=True)
         names = table.column_names
-    except (pa.ArrowException, OSError, ValueError) as problem:
+    except (pa.ArrowException, OSError, ValueError, struct.error) as problem:
         raise _damaged_file_error(source.label, problem) from None
     require_documents(table, source.label)
     if duplicates := [name for name in names if names.count(name) > 1]:
@@ -268,8 +285,8 @@ def _select_columns(table: Arrow, names: Sequence[str], skipped: Counter[str]) -
 def _read_metadata(table: Arrow) -> dict[str, str]:
     """Return the metadata of the corpus or run that the schema stores; empty if there are none or they are invalid."""
     try:
-        metadata = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
-    except ValueError:
+        metadata = decode_json((table.schema.metadata or {}).get(_METADATA_KEY, b"{}"))
+    except JsonError:
         return {}
     return {str(key): str(value) for key, value in metadata.items()} if isinstance(metadata, dict) else {}
 
@@ -283,7 +300,7 @@ def _read_tagged_rows(table: Arrow, label: str, skipped: Counter[str]) -> list[T
 def _get_class_names(table: Arrow) -> list[str] | None:
     """Return the names of the numbers in `ner_tags`, which the library stores in the schema, or None."""
     try:
-        info = json.loads((table.schema.metadata or {})[b"huggingface"])
+        info = decode_json((table.schema.metadata or {})[b"huggingface"])
         names = info["info"]["features"]["ner_tags"]["feature"]["names"]
     except (KeyError, TypeError, ValueError):
         return None
@@ -311,6 +328,137 @@ def _has_gold(source: ByteSource) -> bool:
     if source.is_folder or not source.first_bytes.startswith(_STREAM_MAGIC):
         return "predictions" not in _read_table(source).column_names
     return "predictions" not in _read_stream_columns(source.first_bytes)
+
+
+class TaggedRow(NamedTuple):
+    """A document built from a row of tokens, tags and links."""
+
+    id: str
+    """Document id."""
+    text: str
+    """Text of the document."""
+    labels: tuple[Label, ...]
+    """Labels of the document."""
+
+
+def read_tagged_rows(
+    rows: Sequence[dict[str, Any]], class_names: Sequence[str] | None, label: str, skipped: Counter[str]
+) -> Iterator[TaggedRow]:
+    """Yield the documents of rows; `class_names` are the names of numbers in `ner_tags`, or None if unknown.
+
+    Documents without id are numbered and counted in `skipped`, as are irregular tags, links and texts; no document is
+    dropped. The error policy decides whether an invalid row raises `InputError`, or is skipped and counted in
+    `Defects`. `label` names the table in error messages.
+    """
+
+    def to_document(item: tuple[int, dict[str, Any]]) -> TaggedRow:
+        number, row = item
+        location = f"{label}: row {number}"
+        tokens, tags = _get_list(row, "tokens", location), _get_list(row, "ner_tags", location)
+        links = _get_list(row, "entity_ids", location) if row.get("entity_ids") is not None else [None] * len(tokens)
+        if not len(tokens) == len(tags) == len(links):
+            raise InputError(
+                location,
+                actual=f"{len(tokens)} tokens, {len(tags)} tags and {len(links)} links",
+                expected="the same number of each",
+                remedy="Correct the row",
+            )
+        doc_id = row.get("doc_id") if row.get("id") is None else row["id"]
+        skipped["documents without an id (numbered)"] += doc_id is None
+        joined = _locate_tokens([str(token) for token in tokens], row.get("text"), skipped)
+        words = [_to_tag(tag, class_names, location) for tag in tags]
+        labels = _to_labels(words, links, joined, location, skipped)
+        return TaggedRow(str(number if doc_id is None else doc_id), joined.text, labels)
+
+    for _, document in map_valid(enumerate(rows, 1), to_document):
+        yield document
+
+
+def _get_list(row: dict[str, Any], name: str, location: str) -> list[Any]:
+    """Return the list in a column of a row, or raise `InputError`."""
+    value = row.get(name)
+    if not isinstance(value, list):
+        raise InputError(
+            location,
+            actual=f"no list in `{name}`",
+            expected="lists of equal length in `tokens` and `ner_tags`",
+            remedy="Rename the columns of the dataset to these names, or correct the row",
+        )
+    return value
+
+
+def _to_tag(tag: object, class_names: Sequence[str] | None, location: str) -> str:
+    """Return a tag as a string; a number is looked up in `class_names`. Raise `InputError` if there is no name."""
+    if isinstance(tag, str):
+        return tag
+    if isinstance(tag, int) and class_names is not None and 0 <= tag < len(class_names):
+        return class_names[tag]
+    raise InputError(
+        location,
+        actual=f"the tag {tag!r}",
+        expected="a string such as B-PER, or a number with a name in the feature of `ner_tags`",
+        remedy="Save the dataset with its ClassLabel, or write the tags as strings",
+    )
+
+
+def _to_labels(
+    tags: Sequence[str], links: Sequence[object], joined: JoinedText, location: str, skipped: Counter[str]
+) -> tuple[Label, ...]:
+    """Build the labels of tagged tokens; a mention has the link of its first token.
+
+    Raise `InputError` for an invalid tag. Links outside all mentions are dropped; mentions that begin with the wrong
+    tag and mentions whose tokens have different links are kept. All are counted in `skipped`.
+    """
+    mentions, n_without_begin, invalid = parse_tags(tags)
+    if invalid is not None:
+        raise InputError(
+            f"{location}, token {invalid + 1}",
+            actual=f"the tag {tags[invalid]!r}",
+            expected="O, or B-, I-, E- or S- with a type",
+            remedy="Correct the tag",
+        )
+    skipped["mentions that begin without a B or S tag"] += n_without_begin
+    mention_indices = {index for mark in mentions for index in range(mark.start, mark.end)}
+    entities = [_to_entity(link) for link in links]
+    link_indices = [
+        index for index, entity in enumerate(entities) if entity is not UNLINKED and index not in mention_indices
+    ]
+    skipped["links on tokens outside all mentions"] += len(link_indices)
+    labels = []
+    for mark in mentions:
+        is_mixed = any(entity != entities[mark.start] for entity in entities[mark.start : mark.end])
+        skipped["mentions whose tokens have different links (the first counts)"] += is_mixed
+        start, end = joined.starts[mark.start], joined.ends[mark.end - 1]
+        labels.append(Label(start, end, entities[mark.start], types=(mark.type,)))
+    return tuple(labels)
+
+
+def _to_entity(link: object) -> EntityId:
+    """Return the entity of a token's link: None for `NIL`, `UNLINKED` for null or an empty cell."""
+    if link is None or link in OUTSIDE:
+        return UNLINKED
+    return None if link == NIL_ID else str(link)
+
+
+def _locate_tokens(tokens: list[str], text: object, skipped: Counter[str]) -> JoinedText:
+    """Find the tokens in the text, in order; if there is no text or the text lacks a token, join the tokens by spaces.
+
+    Texts that lack a token are counted in `skipped`.
+    """
+    if isinstance(text, str):
+        starts: list[int] = []
+        offset = 0
+        for token in tokens:
+            offset = text.find(token, offset)
+            if offset < 0:
+                skipped["texts that lack a token (tokens joined by spaces)"] += 1
+                break
+            starts.append(offset)
+            offset += len(token)
+        else:
+            ends = [start + len(token) for start, token in zip(starts, tokens, strict=True)]
+            return JoinedText(text, tuple(starts), tuple(ends))
+    return join_tokens(tokens, [*[" "] * (len(tokens) - 1), ""][: len(tokens)])
 
 
 FORMAT = Format(
