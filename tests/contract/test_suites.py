@@ -56,7 +56,7 @@ def test_a_suite_of_ones_own_is_a_file(tmp_path, karat_cli):
     written = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
     schema = json.loads((SCHEMAS / "reproduction.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(written)
-    assert (written["layout"], written["compared"], written["equal"]) == ("karat-reproduction/2", 2, 1)
+    assert (written["layout"], written["compared"], written["equal"]) == ("karat-reproduction/3", 2, 1)
     assert written["differences"] == [
         {"experiment": "here", "group": "sums", "figure": "tp", "value": 3, "expected": 4, "reason": "a guess"}
     ]
@@ -97,7 +97,7 @@ def test_the_page_lists_some_differences_or_all_the_unexplained_first():
     ]
     every = render_page(suite, found, show_all=True).splitlines()
     assert sum(line.startswith("p: g: ") for line in every) == len(some)
-    assert len(json.loads(to_json("own", found))["differences"]) == len(some)
+    assert len(json.loads(to_json("own", suite, found))["differences"]) == len(some)
 
 
 def test_groups_are_summed_over_experiments():

@@ -156,6 +156,7 @@ WRITES = {
         "zelda score north.jsonl prior-north.jsonl",
         "zelda score demo.jsonl prior-demo.jsonl --train south.jsonl --candidate-lists lists.json",
     ],
+    "zelda stats": ["zelda stats north.jsonl south.jsonl --tokens words"],
     "why": ["why north.jsonl noisy-north.jsonl --reference-profile gerbil --set-reference prefixes=Q"],
 }
 """By command, what it is called with; the option `--json` follows."""

@@ -16,7 +16,10 @@ from karat.cli.options.statistics import resamples_option
 from karat.cli.output import echo, echo_warnings, print_tables, write_output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from karat.analysis.comparison.entries import Formats
+    from karat.model.results.result import Result
     from karat.web.archive.archive import TextsShown
 
 _HTML = ["--to html"]
@@ -31,9 +34,14 @@ _HTML = ["--to html"]
     default="html",
     show_default=True,
     metavar="NAME",
-    help="Report format: html, md, latex, csv, junit or table.",
+    help="Report format: html, md, latex, csv, junit, table or paper (a folder).",
 )
-@option("-o", "--out", metavar="FILE", help="Output file; required for html.  [default: standard output]")
+@option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    help="Output file; required for html and, as a folder, for paper.  [default: standard output]",
+)
 @archive_option("results", needs=_HTML, is_strict=True)
 @title_option(needs=_HTML)
 @texts_option(needs=_HTML)
@@ -48,7 +56,7 @@ _HTML = ["--to html"]
     needs=_HTML,
 )
 @option("--one-profile", is_flag=True, help="Omit scores under other profiles.", needs=_HTML)
-@resamples_option(needs=_HTML)
+@resamples_option(needs=[*_HTML, "--to paper"])
 @format_options(predictions="FILE")
 @input_options
 def command(
@@ -78,8 +86,10 @@ def command(
     karat report --gold gold.jsonl one.jsonl two.jsonl --why gerbil --out r.html
     karat report */*.kore50.linked_articles.jsonl --archive archive
     karat report results/*.json --to latex --by types
+    karat report --gold gold.jsonl one.jsonl two.jsonl --to paper --out paper
     """
     from karat.analysis.comparison.entries import load_entries, parse_system_argument
+    from karat.evaluation.score_intervals import IntervalOptions
     from karat.model.errors import UsageError
     from karat.render.report import check_report_format, render_text_report
     from karat.storage.content_store import is_archive
@@ -87,15 +97,18 @@ def command(
 
     if layout == "html" and out is None and archive is None:
         raise UsageError("an HTML report cannot be printed. Add --out FILE, such as --out report.html.")
+    if layout == "paper" and out in (None, "-"):
+        raise UsageError("a paper is a folder. Add --out DIR, such as --out paper.")
     archives = [path for path in files if is_archive(path)]
     check_paths([*(parse_system_argument(file)[1] for file in files if file not in archives), *golds], [out])
-    request = conventions.to_request(by=by)
+    intervals = IntervalOptions(resamples=resamples) if layout == "paper" else None
+    request = conventions.to_request(by=by, interval_options=intervals)
     if archives:
         if len(files) > 1 or golds or layout != "html" or out is None:
             raise UsageError(f"{archives[0]} is an archive. Pass it alone, with --out FILE.")
         write_archive_html(archives[0], out, texts=texts, title=title)
         return
-    if layout != "html":
+    if layout not in ("html", "paper"):
         check_report_format(layout)
     entries = list(load_entries(files, golds, formats))
     if layout == "html":
@@ -104,9 +117,25 @@ def command(
         write_html(entries, request, out, texts=texts, title=title, archive=archive, options=options)
         return
     results = score_results(entries, request)
-    if layout == "table" and out is None:
+    if layout == "paper":
+        _write_paper(results, str(out))
+    elif layout == "table" and out is None:
         print_tables(results)
     elif out is None:
         echo(render_text_report(results, layout), nl=False)
     else:
         write_output(out, render_text_report(results, layout).encode)
+
+
+def _write_paper(results: Sequence[Result], folder: str) -> None:
+    """Write results as the folder of a paper, and print the command that typesets it."""
+    from pathlib import Path
+
+    from karat.render.paper_folder import build_paper
+    from karat.storage.atomic_writing import open_for_writing
+
+    for path, data in build_paper(results).items():
+        (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
+        with open_for_writing(str(Path(folder) / path)) as file:
+            file.write(data)
+    echo(f"{folder}: tables, figures, methods, signatures and references. Run: cd {folder} && pdflatex paper.tex")

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.model.output.json_files import encode_line
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
     from karat.analysis.explanation.agreement import Agreement, AgreementScore
-
-
-def to_json(agreement: Agreement) -> bytes:
-    """Encode an agreement as one line of JSON."""
-    return encode_line(agreement)
 
 
 def render_page(agreement: Agreement, *, width: int | None = None) -> str:

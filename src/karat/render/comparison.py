@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import pyarrow as pa
 
-from karat.analysis.comparison.compare import Ranks
+from karat.analysis.comparison.compare import Ranks, Runtimes
 from karat.analysis.comparison.flips import DetectionStats, Flips
 from karat.analysis.comparison.linking_loss import LinkingLosses
 from karat.analysis.comparison.means import Mean, MeanPair
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.overfitting import OverfittingIndex
 from karat.analysis.comparison.rank_sensitivity import RankSensitivity
-from karat.analysis.comparison.runtimes import Runtimes
 from karat.analysis.comparison.significance import DatasetScores
 from karat.analysis.comparison.similarity.pooled import PooledSimilarity
 from karat.model.output.control_chars import escape_json

@@ -52,7 +52,7 @@ def render_report(results: Sequence[Result], layout: str) -> str:
     }
     blocks: list[str] = []
     if len(datasets) > 1:
-        measure = _get_first_measure(results[0])
+        measure = get_first_measure(results[0])
         head = f"{measure} of {len({result.run for result in results})} systems on {len(datasets)} datasets, in percent"
         blocks.append(page_layout.join([head, page_layout.draw(build_leaderboard(results), {0})]))
     for dataset_results in datasets.values():
@@ -68,7 +68,7 @@ def render_report(results: Sequence[Result], layout: str) -> str:
     return "\n".join(blocks)
 
 
-def _get_first_measure(result: Result) -> str:
+def get_first_measure(result: Result) -> str:
     """Return a headline that is no F1, else `strong:micro.f1` if it is in the table, else the first headline."""
     special_headline = find_special_headline(result.headline)
     if special_headline is not None:
@@ -83,7 +83,7 @@ def build_leaderboard(results: Sequence[Result]) -> Rows:
     At most three datasets get precision, recall and F1, more only the first measure. The mean is over datasets that all
     systems have.
     """
-    measure = _get_first_measure(results[0])
+    measure = get_first_measure(results[0])
     view = str(parse_measure(measure).view)
     runs, corpora = (list(dict.fromkeys(getattr(result, name) for result in results)) for name in ("run", "corpus"))
     results_by_key = {(result.run, result.corpus): result for result in results}

@@ -4,19 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from karat.model.output.json_files import JsonFile, build_record, encode_indented
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
+from karat.model.results.exhibit import CellStatus, Exhibit, Explanation, count_statuses
+from karat.model.results.plot import Plot
 from karat.model.spec.suite import ComparisonCounts, CountUnit, Discrepancy, Reproduction, Suite
-from karat.render.tables import draw_text
+from karat.render.papers import format_difference, render_paper
+from karat.render.tables import draw_text, get_layout
 
 MAX_LISTED = 20
 """Differences that the text lists unless `show_all`."""
 
 
-class ReproductionFile(JsonFile, frozen=True, tag="karat-reproduction/2", kw_only=True):
-    """The output of `karat reproduce --json`; `compared` and `equal` count in the suite's unit."""
+class CellRecord(JsonRecord, frozen=True, kw_only=True):
+    """A published value beside Karat's, both as the paper writes them; `value` is null if it cannot be computed.
+
+    `difference`: Karat's value minus the published one; empty if they are equal or no numbers. `is_from_paper`: whether
+    Karat's value follows only from other values that the authors publish.
+    """
+
+    row: str
+    column: str
+    published: str
+    value: str | None
+    difference: str
+    status: CellStatus
+    explanation: Explanation | None
+    is_from_paper: bool
+
+
+class ExhibitRecord(JsonRecord, frozen=True, kw_only=True):
+    """A table, figure or group of claims of a paper.
+
+    `own_table`: the same table for other systems than the paper's, the heading row first.
+    """
+
+    name: str
+    title: str
+    command: str
+    statuses: Mapping[CellStatus, int]
+    cells: Sequence[CellRecord]
+    plots: Sequence[Plot]
+    own_table: Sequence[Sequence[str]]
+    notes: Sequence[str]
+
+
+class ReproductionFile(JsonFile, frozen=True, tag="karat-reproduction/3", kw_only=True):
+    """The output of `karat reproduce --json`; `compared` and `equal` count in the suite's unit.
+
+    `statuses` and `exhibits`: of a paper, the number of values by outcome, and its tables, figures and claims.
+    """
 
     suite: str
+    title: str
     unit: CountUnit
     compared: int
     equal: int
@@ -27,20 +67,43 @@ class ReproductionFile(JsonFile, frozen=True, tag="karat-reproduction/2", kw_onl
     groups: dict[str, ComparisonCounts]
     notes: Mapping[str, int]
     differences: Sequence[Discrepancy]
+    statuses: Mapping[CellStatus, int]
+    exhibits: Sequence[ExhibitRecord]
 
 
-def to_json(suite_name: str, reproduction: Reproduction) -> bytes:
+def to_json(suite_name: str, suite: Suite, reproduction: Reproduction) -> bytes:
     """Encode the outcome of a suite as indented JSON, with all differences."""
-    counts = {"compared": reproduction.n_compared, "equal": reproduction.n_equal}
-    groups = _merge_groups(reproduction)
-    return encode_indented(build_record(ReproductionFile, reproduction, suite=suite_name, groups=groups, **counts))
+    return encode_indented(build_file(suite_name, suite, reproduction))
+
+
+def build_file(suite_name: str, suite: Suite, reproduction: Reproduction) -> ReproductionFile:
+    """Return the JSON record of the outcome of a suite."""
+    return build_record(
+        ReproductionFile,
+        reproduction,
+        suite=suite_name,
+        title=suite.title,
+        groups=_merge_groups(reproduction),
+        compared=reproduction.n_compared,
+        equal=reproduction.n_equal,
+        exhibits=[_build_exhibit(exhibit) for exhibit in reproduction.exhibits],
+    )
+
+
+def _build_exhibit(exhibit: Exhibit) -> ExhibitRecord:
+    """Return the JSON record of a table, figure or group of claims."""
+    cells = [build_record(CellRecord, cell, difference=format_difference(cell)) for cell in exhibit.cells]
+    return build_record(ExhibitRecord, exhibit, statuses=count_statuses(exhibit.cells), cells=cells)
 
 
 def render_page(suite: Suite, reproduction: Reproduction, *, show_all: bool = False, width: int | None = None) -> str:
-    """Render groups, notes, differences (unexplained ones first) and counts as text.
+    """Render groups, notes, differences (unexplained ones first) and counts as text; of a paper, every exhibit.
 
-    `show_all`: whether to list more than `MAX_LISTED` differences. `width`: columns to wrap at; None does not wrap.
+    `show_all`: whether to list more than `MAX_LISTED` differences, and of a paper equal values too. `width`: columns to
+    wrap at; None does not wrap.
     """
+    if reproduction.exhibits:
+        return render_paper(suite, reproduction, get_layout(None, width), show_all=show_all).rstrip("\n")
     return wrap_text("\n".join(_build_lines(suite, reproduction, width, show_all=show_all)), width)
 
 

@@ -12,6 +12,7 @@ from karat.model.results.result import ResultFile
 from karat.protocols.zelda.audit import Audit
 from karat.protocols.zelda.candidates.merge import BuildResult
 from karat.protocols.zelda.sampled_benchmark import SampledBenchmark
+from karat.protocols.zelda.texts.statistics import BenchmarkStatistics
 from karat.render.cases import CasesFile
 from karat.render.comparison import ComparisonFile
 from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
@@ -66,6 +67,7 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "zelda recall": (ListRecallFile,),
     "zelda sample": (SampledBenchmark,),
     "zelda score": (BenchmarkScoresFile,),
+    "zelda stats": (BenchmarkStatistics,),
 }
 """Record types of the `--json` output, by command; all types of a command share one layout."""
 

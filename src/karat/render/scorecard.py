@@ -34,7 +34,7 @@ class ScorecardFigure(JsonRecord, frozen=True):
     excluded: Mapping[str, str]
 
 
-class ScorecardFile(JsonFile, frozen=True, tag="karat-scorecard/2"):
+class ScorecardFile(JsonFile, frozen=True, tag="karat-scorecard/3"):
     """The output of `karat scorecard --json`."""
 
     signature: str
@@ -93,6 +93,9 @@ def render_page(scorecards: Scorecards, layout: str | None, *, details: bool, wi
                 for figure in lines
             ]
             blocks.append(draw([[heading, "over", *names], *rows], frozenset({0})))
+    ranges = [[figure.title, *cells] for figure in figures if (cells := _format_bounds(scorecards, figure))]
+    if ranges:
+        blocks.append(draw([["smallest and largest rate", *names], *ranges], frozenset({0})))
     blocks += page_layout.format_notes_block(
         [*_list_excluded(scorecards), *_list_undecided(scorecards, figures)], details=details
     )
@@ -131,6 +134,19 @@ def _format_means(scorecards: Scorecards, figure: Figure) -> list[str]:
         [mean.value for mean in means], is_lower_better=figure.kind != "score", factor=_get_factor(figure)
     )
     return emphasise_cells([_format_mean(mean, figure) for mean in means], best_indices)
+
+
+def _format_bounds(scorecards: Scorecards, figure: Figure) -> list[str]:
+    """Return the range of a figure for each system, given the facts that are missing; empty if none is missing."""
+    means = [card.averages[figure.name] for card in scorecards.scorecards]
+    if all(mean.min_value is None for mean in means):
+        return []
+    return [
+        _format_mean(mean, figure)
+        if mean.min_value is None or mean.max_value is None
+        else f"{100 * mean.min_value:.1f}–{100 * mean.max_value:.1f}"
+        for mean in means
+    ]
 
 
 def _get_factor(figure: Figure) -> int:

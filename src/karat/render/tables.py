@@ -112,8 +112,8 @@ def _format_latex_row(row: Sequence[str]) -> str:
 def _format_latex_cell(cell: str) -> str:
     """Return a cell in LaTeX: shaded, bold or plain, with its text escaped."""
     if isinstance(cell, ShadedCell):
-        return rf"\cellcolor{{black!{_MAX_SHADE * cell.share:.0f}}}{_escape_latex(cell)}"
-    return rf"\textbf{{{_escape_latex(cell)}}}" if isinstance(cell, BestCell) else _escape_latex(cell)
+        return rf"\cellcolor{{black!{_MAX_SHADE * cell.share:.0f}}}{escape_latex(cell)}"
+    return rf"\textbf{{{escape_latex(cell)}}}" if isinstance(cell, BestCell) else escape_latex(cell)
 
 
 def _format_latex_headings(row: Sequence[str]) -> list[str]:
@@ -123,7 +123,7 @@ def _format_latex_headings(row: Sequence[str]) -> list[str]:
         return []
     cells, lines, column = [], [], 1
     for heading, width in spans:
-        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{_escape_latex(heading)}}}" if heading else " & " * (width - 1))
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{escape_latex(heading)}}}" if heading else " & " * (width - 1))
         lines += [rf"\cmidrule(lr){{{column}-{column + width - 1}}}"] * bool(heading)
         column += width
     return [" & ".join(cells) + r" \\", "".join(lines)]
@@ -180,7 +180,7 @@ _MARKDOWN: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", **{sign: f"\\{sign}"
 _LIST_MARKER: Final = re.compile(r"^( *\d*)([-+=.)])", re.MULTILINE)
 
 
-def _escape_latex(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Return the text with LaTeX's special characters escaped."""
     return "".join(_LATEX.get(sign, sign) for sign in escape_controls(text))
 

@@ -82,6 +82,23 @@ def test_a_mention_keeps_the_counts_of_its_first_source_and_each_further_one_add
 
 
 @pytest.mark.extras
+def test_titles_of_test_sets_are_candidates_of_themselves_once(sources, tmp_path):
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    for name in ("tweeki", "aida-b"):
+        (folder / f"test_{name}.jsonl").write_text(
+            section(("he", "Lisbon"), ("she", "Ulm"), ("it", "Ulm")), encoding="utf-8"
+        )
+    target = str(tmp_path / "lists.parquet")
+    built = build_candidate_lists([CandidateSource("titles", str(folder)), sources[1]], target)
+    assert built.rows[f"titles {folder}"] == 2
+    lists = open_built_lists(target)
+    # Lisbon is a title and a link, two sources; the words of the test sets are no mentions
+    assert list(lists.read(frozenset({coarse_key("Lisbon")}))) == [CandidateRow("Lisbon", "Lisbon", 2)]
+    assert lists.find_candidates(["Ulm", "she"]) == {"Ulm": ["Ulm"], "she": []}
+
+
+@pytest.mark.extras
 def test_only_the_vocabulary_is_left_and_what_is_not_is_counted(sources, tmp_path):
     built = build_candidate_lists(sources, str(tmp_path / "lists.parquet"), vocabulary=[CRISTIANO, "Lisbon"])
     assert lists_in(tmp_path / "lists.parquet")["Ronaldo"] == {CRISTIANO: 3}

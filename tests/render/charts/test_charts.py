@@ -15,8 +15,8 @@ from karat.analysis.curves.threshold import threshold_curve
 from karat.model.errors import InputError, UsageError
 from karat.render.charts import calibration, drawing
 from karat.render.charts.calibration import reliability_chart, risk_coverage_chart
+from karat.render.charts.curve_set import prf_chart, threshold_chart
 from karat.render.charts.output import save_chart
-from karat.render.charts.threshold import prf_chart, threshold_chart
 from karat.stats.calibration import aurc, reliability
 from tests.conftest import with_settings
 from tests.render.charts import systems

@@ -8,7 +8,7 @@ import pytest
 
 import karat
 from karat import KaratError, UnknownNameError
-from karat.render import frames
+from karat.model.results import display
 
 MINE = {"permutations": 20, "resamples": 20}
 
@@ -53,7 +53,7 @@ def test_frames_of_polars(gold, runs):
 
 
 def test_without_a_library_it_is_said_what_to_install(gold, monkeypatch):
-    monkeypatch.setattr(frames, "find_spec", lambda name: None)
+    monkeypatch.setattr(display, "find_spec", lambda name: None)
     with pytest.raises(KaratError, match=r"need pandas or Polars\. Run: pip install pandas or polars"):
         gold.to_frame()
     with pytest.raises(KaratError, match="need Polars"):

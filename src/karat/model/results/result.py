@@ -16,10 +16,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from karat.model.errors import InputError, KaratError, UnknownNameError, check_layout_version
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.measure_name import parse_measure
 from karat.model.output import text_layout
 from karat.model.output.control_chars import escape_json
-from karat.model.output.display import ChartDisplay, TableDisplay
+from karat.model.results.display import ChartDisplay, TableDisplay
 from karat.model.results.statistics import Statistics
 from karat.model.run import is_selected_on
 from karat.model.signature import Signature, parse_full_signature
@@ -593,13 +594,13 @@ class Result(TableDisplay, ChartDisplay):
         import pyarrow as pa
 
         try:
-            file = msgspec.json.decode(data, type=ResultFile)
+            file = decode_json(data, ResultFile)
             if (defect := _find_defect(file)) is not None:
-                raise msgspec.DecodeError(defect)
+                raise JsonError(defect)
             signature = parse_full_signature(file.signature)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KaratError) as problem:
-            with suppress(msgspec.DecodeError, UnicodeDecodeError):
-                check_layout_version(where, msgspec.json.decode(data, type=_LayoutRecord).layout, LAYOUT)
+        except (JsonError, KaratError) as problem:
+            with suppress(JsonError):
+                check_layout_version(where, decode_json(data, _LayoutRecord).layout, LAYOUT)
             raise InputError(
                 where,
                 actual=f"an invalid result file ({problem})",

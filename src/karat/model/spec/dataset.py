@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -172,6 +172,10 @@ class Split(msgspec.Struct, frozen=True):
     """The first document and the end (exclusive), if several splits share a file."""
     language: str = ""
     """The language, if it differs from the dataset's."""
+    domain: str = ""
+    """The domain of the texts, if it differs from the dataset's."""
+    document_type: str = ""
+    """The kind of document, if it differs from the dataset's."""
     root: Path | None = None
     """The folder of files that are part of Karat."""
     predictions: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -215,6 +219,11 @@ class Version(msgspec.Struct, frozen=True):
     """How to obtain the files."""
     supersedes: tuple[str, ...] = ()
     """The versions that it replaces."""
+
+    @classmethod
+    def from_split(cls, description: str, split: Split, **fields: Any) -> Version:  # noqa: ANN401  # as in the constructor
+        """Return a version with a single split, `all`; `fields` are further fields of the version."""
+        return cls(description, {"all": split}, **fields)
 
 
 class Dataset(msgspec.Struct, frozen=True):
@@ -285,6 +294,47 @@ def elevant_split(
         counts=Counts(documents, labels),
         repairs=repairs,
         unverified_reason=unverified_reason,
+    )
+
+
+def finegrained_version(
+    name: str,
+    sha256: str,
+    *,
+    description: str,
+    size: int,
+    commit: str,
+    counts: Counts,
+    repairs: tuple[Repair, ...],
+    language: str = "",
+    kb: str = "",
+) -> Version:
+    """Return the version `rosales2019` of a dataset, in the file `categorizedNAME.ttl`, with its checksum and bytes.
+
+    `commit`: commit of the authors' repository. The other parameters are fields of `Version` and `Split`; `repairs`
+    are without that of the prefixes, which all files need.
+    """
+    file = f"categorized{name}.ttl"
+    url = github_url("henryrosalesmendez/categorized_EMNLP_datasets", commit, file)
+    prefixes = Repair(
+        location="head of the file",
+        fault="the prefixes el: and mnt: are used but not declared",
+        remedy="the reader declares them",
+        count=2,
+    )
+    return Version.from_split(
+        description,
+        Split(
+            format="nif-categorised",
+            files=(File(f"finegrained/gold/{file}", sha256, size, url),),
+            counts=counts,
+            language=language,
+            repairs=(prefixes, *repairs),
+        ),
+        tasks=("a2kb", "d2kb", "c2kb", "erec", "rt2kb"),
+        licence="Not stated",
+        citation="Rosales-Méndez et al. 2019: Fine-Grained Evaluation for Entity Linking. EMNLP-IJCNLP.",
+        kb=kb,
     )
 
 

@@ -93,6 +93,11 @@ class Sample(msgspec.Struct, frozen=True):
     main_file: str = ""
     """The file to open; empty opens the folder with all files."""
 
+    @classmethod
+    def from_text(cls, name: str, text: str, *, documents: int = 1, mentions: int = 1) -> Sample:
+        """Return the sample of a single file, with its name and content and the sizes that the reader must return."""
+        return cls({name: text}, documents, mentions, main_file=name)
+
 
 class Format(msgspec.Struct, frozen=True):
     """A file format for gold standards and predictions. Functions that a format does not support are None.

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from karat.model.results.exhibit import Cell, CellStatus, Exhibit, count_statuses
+
 CountUnit: TypeAlias = Literal["experiments", "figures"]
 """What the totals of a suite count."""
 
@@ -87,6 +89,18 @@ class Reproduction:
     """Whether `n_compared` and `n_equal` count experiments or figures."""
     table: tuple[tuple[str, ...], ...] = ()
     """The figures as rows of cells; the first row is the header."""
+    exhibits: tuple[Exhibit, ...] = ()
+    """The tables, figures and claims of a paper; empty for a reference tool."""
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All published values of a paper."""
+        return [cell for exhibit in self.exhibits for cell in exhibit.cells]
+
+    @property
+    def statuses(self) -> dict[CellStatus, int]:
+        """The number of published values of a paper by outcome."""
+        return count_statuses(self.cells)
 
     @property
     def figures(self) -> int:
@@ -114,6 +128,38 @@ class Reproduction:
         return Counter(difference.reason for difference in self.differences)
 
 
+def summarise_exhibits(exhibits: Iterable[Exhibit]) -> Reproduction:
+    """Return the reproduction of a paper: each exhibit is a group, and values that cannot be computed are no figures.
+
+    A difference has its reason only if the explanation has evidence.
+    """
+    exhibits = tuple(exhibits)
+    groups: dict[str, tuple[int, int]] = {}
+    differences = []
+    for exhibit in exhibits:
+        computed_cells = [cell for cell in exhibit.cells if cell.value is not None]
+        different_cells = [cell for cell in computed_cells if cell.status != "reproduced"]
+        groups[exhibit.name] = (len(computed_cells), len(computed_cells) - len(different_cells))
+        differences += [
+            Discrepancy(
+                experiment="",
+                group=exhibit.name,
+                figure=f"{cell.row}, {cell.column}",
+                value=cell.value,
+                expected=cell.published,
+                reason=cell.explanation.text if cell.explanation and cell.status == "explained" else None,
+            )
+            for cell in different_cells
+        ]
+    return Reproduction(
+        experiments=1,
+        equal_experiments=int(not differences),
+        groups=count_groups([groups]),
+        differences=tuple(differences),
+        exhibits=exhibits,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Suite:
     """A set of reference figures, and the code that recomputes them with Karat."""
@@ -132,3 +178,8 @@ class Suite:
     """The word for reference values in messages."""
     data_path: str = ""
     """The path of the reference files in the folder of published data (`KARAT_SHARED`), for the tests."""
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether the suite reads the whole folder of published data, as those of papers do, and returns exhibits."""
+        return self.data_path == "."

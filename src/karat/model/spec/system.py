@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
+import msgspec
+
 from karat.model.document import Document, Label, Prediction, Response
 from karat.model.errors import UnknownNameError, UsageError
-from karat.model.spec.external_access import ExternalAccess, TrainingDetails
+from karat.model.spec.external_access import ExternalAccess, TrainingDetails, TrainingSetup
 
 Link: TypeAlias = Callable[[Iterable[Document]], Iterator[Response]]
 """A function that yields one response per document, in order.
@@ -30,6 +32,7 @@ Stage: TypeAlias = Literal["detect", "candidates", "rank"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 _NAME = re.compile(r"([\w./\\-]+)(?:\[([^\]]*)\])?(?::(.*))?", re.DOTALL)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,57 @@ class SystemSample:
     """For a bridge: Python files that replace the package, by path, and return its objects."""
     gold_mentions: tuple[tuple[int, int], ...] = ()
     """The spans of the mentions to link; empty if the system detects mentions."""
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """A score that a publication reports about a system, with the conventions under which it was computed."""
+
+    # Score
+    datasets: tuple[str, ...]
+    """The datasets of the catalogue, such as `aida@bat2013/testb`; of several, the value is the unweighted mean."""
+    is_pooled: bool = False
+    """Whether several datasets are scored as one instead."""
+    measure: str
+    """The measure, such as `strong:micro.f1`."""
+    is_complement: bool = False
+    """Whether the score is one minus the measure, such as an error rate."""
+    value: float
+    """The score as printed: in percent, or as a fraction of one if `is_fraction`."""
+    is_fraction: bool = False
+    """Whether the publication prints fractions of one."""
+    decimals: int = 1
+    """The number of digits after the point that the publication prints."""
+    is_detail: bool = False
+    """Whether the score is of one category of mentions only, so that the rating of the system does not count it."""
+
+    # Origin
+    source: str
+    """Authors, year and number of the table, figure or section; if another paper quotes the score, that paper too."""
+    variant: str
+    """The name of the system in the source, which tells its variants apart."""
+
+    # Conventions
+    task: str
+    """The task, such as `a2kb`."""
+    profile: str
+    """The profile that computes as the source does."""
+    settings: Mapping[str, str] = {}
+    """Settings that differ from the profile's."""
+
+    @property
+    def year(self) -> str:
+        """The year of the publication that makes the claim."""
+        match = _YEAR.search(self.source)
+        return match[0] if match else ""
+
+    @property
+    def points(self) -> float:
+        """The score in percentage points."""
+        return 100 * self.value if self.is_fraction else self.value
+
+    def format(self, points: float) -> str:
+        """Return a score in percentage points as the source prints scores."""
+        return f"{points / 100 if self.is_fraction else points:.{self.decimals}f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +156,16 @@ class System:
     """For a system that could not be tested: the prediction file to provide instead."""
 
     # Provenance
+    citation: str = ""
+    """The publication to cite, as `Authors YEAR: Title. Venue.`; empty if there is none."""
+    claims: tuple[Claim, ...] = ()
+    """The scores that publications report about it; `karat reproduce --system` computes them again."""
     external_access: Callable[[Any], ExternalAccess] | None = None
     """Return the hosts and commands that it uses with some options; None for a system inside Karat."""
     training: TrainingDetails = field(default_factory=TrainingDetails)
     """How it was trained."""
+    setups: tuple[TrainingSetup, ...] = ()
+    """The training signals of its published models, side by side."""
     sample: SystemSample | None = None
     """A made-up reply, for the contract tests; required if `external_access` is."""
 

@@ -14,10 +14,12 @@ from karat.evaluation.evaluation import evaluate
 from karat.evaluation.measures import resolve_measure
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.matching.align.type_matching import count_types, extend_types
-from karat.matching.read.gerbil_merge import merge_nested
+from karat.matching.read.task_data import merge_nested
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label, Prediction, Response, Tag, Triple
 from karat.model.errors import InputError, KaratError, UnknownNameError
+from karat.model.json.decoder import read_json_value
+from karat.model.limits import get_limit, limit_error
 from karat.model.results.result import Result
 from karat.model.run import Run
 from karat.model.spec.settings.settings import parse_prefixes
@@ -115,17 +117,18 @@ def reproduce_cases(path: str) -> Reproduction:
     Raise `InputError` if the file has no valid case. A case that Karat cannot compute counts as a difference.
     """
     source = Source(path)
-    try:
-        cases = msgspec.json.decode(source.read_bytes(), type=list[ReferenceCase])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        raise InputError(
-            source.label,
-            actual=f"no cases ({problem})",
-            expected="a JSON list of cases with id, framework, kind, task, docs, gold, system and expected",
-            remedy="Pass a file such as gerbil_bat_cases.json",
-        ) from None
+    cases = read_json_value(
+        source.read_bytes(),
+        list[ReferenceCase],
+        source.label,
+        actual="no cases ({problem})",
+        expected="a JSON list of cases with id, framework, kind, task, docs, gold, system and expected",
+        remedy="Pass a file such as gerbil_bat_cases.json",
+    )
     if not cases:
         raise InputError(source.label, actual="no case", expected="at least one", remedy="Pass a file with cases")
+    for case in cases:
+        _check_text_size(case, source.label)
     comparisons = [_compare_case(case) for case in cases]
     return Reproduction(
         experiments=len(cases),
@@ -134,6 +137,19 @@ def reproduce_cases(path: str) -> Reproduction:
         differences=tuple(difference for _, differences in comparisons for difference in differences),
         unit="experiments",
     )
+
+
+def _check_text_size(case: ReferenceCase, label: str) -> None:
+    """Raise `InputError`, which names the file `label`, if the blank texts of a case would be too long."""
+    size = _get_last_offset(case)
+    if size * len(case.docs) > get_limit("blank"):
+        finding = f"offsets up to {size:,}"
+        raise limit_error("blank", f"{label}, case {case.id!r}", finding, "Correct `start` and `length`")
+
+
+def _get_last_offset(case: ReferenceCase) -> int:
+    """Return the largest end of an annotation of a case."""
+    return max((_get_span(item)[1] for item in [*case.gold, *case.system]), default=0)
 
 
 def _compare_case(case: ReferenceCase) -> tuple[tuple[int, int], list[Discrepancy]]:
@@ -256,7 +272,7 @@ def _build_corpus_and_run(case: ReferenceCase) -> tuple[Corpus, Run]:
     In the task c2kb annotations become document-level tags, otherwise labels and predictions.
     """
     has_tags = parse_task(_TASKS.get(case.task, case.task)) == "c2kb"
-    size = max((_get_span(item)[1] for item in [*case.gold, *case.system]), default=0)
+    text = " " * (_get_last_offset(case) + 1)
     documents, responses = [], []
     for name in case.docs:
         gold = [item for item in case.gold if item.doc == name]
@@ -264,7 +280,7 @@ def _build_corpus_and_run(case: ReferenceCase) -> tuple[Corpus, Run]:
         documents.append(
             Document(
                 name,
-                " " * (size + 1),
+                text,
                 labels=tuple(
                     Label(*_get_span(item), **_link_fields(item), mention_id=str(number))
                     for number, item in enumerate(gold)

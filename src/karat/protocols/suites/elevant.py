@@ -22,6 +22,7 @@ from karat.formats.parsing.elevant.manifest import CASES, METADATA, RESULTS, get
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError
+from karat.model.json.decoder import JsonDecoder, JsonError, decode_json
 from karat.model.output.progress import map_in_processes
 from karat.model.registry import get_plugin
 from karat.model.results.result import Result
@@ -219,8 +220,8 @@ def _decode_file(path: str, kind: Any) -> Any:  # noqa: ANN401  # as `kind` says
     """Decode one of ELEVANT's JSON files as type `kind`; raise `InputError` if it is invalid."""
     source = Source(path)
     try:
-        return msgspec.json.decode(source.read_bytes(), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        return decode_json(source.read_bytes(), kind)
+    except JsonError as problem:
         raise _file_error(source, problem) from None
 
 
@@ -445,9 +446,9 @@ def _read_expected_cases(path: str) -> list[list[tuple[CaseFields, ErrorLabels]]
     """
     source = Source(path)
     try:
-        lines = msgspec.json.Decoder(list[_ElevantCase]).decode_lines(source.read_bytes())
+        lines = JsonDecoder(list[_ElevantCase]).decode_lines(source.read_bytes())
         return [[(_expected_fields(case), _decode_modes(bytes(case.error_labels))) for case in line] for line in lines]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+    except JsonError as problem:
         raise _file_error(source, problem) from None
 
 
@@ -469,7 +470,7 @@ def _expected_fields(case: _ElevantCase) -> CaseFields:
 @lru_cache(maxsize=100_000)
 def _decode_modes(data: bytes) -> ErrorLabels:
     """Decode a JSON object from evaluation modes to lists of strings; return the lists in the order of `MODES`."""
-    by_mode = msgspec.json.decode(data, type=dict[str, tuple[str, ...]])
+    by_mode = decode_json(data, dict[str, tuple[str, ...]])
     return tuple(by_mode.get(mode, ()) for mode in MODES)
 
 

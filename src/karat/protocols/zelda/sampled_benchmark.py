@@ -10,7 +10,6 @@ the folder until the folder is complete, so a call after a full disk does not dr
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,14 +22,14 @@ from typing import IO, Any, Final
 
 import msgspec
 import numpy as np
-from msgspec.structs import force_setattr
 
 from karat.formats.plugins.zelda_conll import write_corpus as write_conll
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.model.errors import InputError, UsageError
-from karat.model.output.json_files import JsonFile, JsonRecord
+from karat.model.json.decoder import read_json_value
+from karat.model.output.json_files import JsonFile
 from karat.model.output.progress import Advance, track_progress
 from karat.model.tables.columns import Longs
 from karat.protocols.zelda.sampling import SEED, THRESHOLD, SectionSample, TestLinks, draw_sections
@@ -38,30 +37,12 @@ from karat.protocols.zelda.split_predictions import collect_gold_mentions
 from karat.protocols.zelda.texts.descriptions import describe_entities
 from karat.protocols.zelda.texts.preparation import Preparation
 from karat.protocols.zelda.texts.sections import LinkedSection, file_stamp, read_sections
+from karat.protocols.zelda.texts.statistics import TextStatistics, count_words, text_statistics
 from karat.storage.files import printable_path
 
 FORMATS: Final = ("jsonl", "conll")
 """Formats of the training text."""
-_TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _SECTIONS_PER_WRITE: Final = 256  # sections written together
-
-
-class TextStatistics(JsonRecord, frozen=True):
-    """Size of a text, a row of Table 2. Tokens are words and punctuation marks; the paper counts spaCy's tokens."""
-
-    documents: int
-    """Number of documents."""
-    tokens: int
-    """Number of tokens."""
-    entities: int
-    """Number of distinct entities."""
-    mentions: int
-    """Number of mentions."""
-    mean_length: float | None = None
-    """Mean number of tokens per document, which the constructor computes; None without documents."""
-
-    def __post_init__(self) -> None:
-        force_setattr(self, "mean_length", self.tokens / self.documents if self.documents else None)
 
 
 class SampledBenchmark(JsonFile, frozen=True, tag="karat-zelda-sample/2"):
@@ -195,7 +176,9 @@ def _draw_or_load(path: str, entities: list[str], options: SampleOptions, kb: KB
     stamp = blake2b(repr(inputs).encode(), digest_size=16).hexdigest()
     metadata, columns = stage / "drawing.json", stage / "drawing.npz"
     if metadata.exists():
-        draw = msgspec.json.decode(metadata.read_bytes(), type=_StoredDraw)
+        draw = read_json_value(
+            metadata.read_bytes(), _StoredDraw, str(metadata), expected="a stored draw", remedy="Delete the file"
+        )
         if draw.stamp == stamp:
             with np.load(columns) as stored:
                 sample = SectionSample(options.threshold, stored["kept"], stored["seen"], stored["total"], draw.n_drawn)
@@ -346,7 +329,7 @@ class _TrainingWriter:
     def write_section(self, section: LinkedSection) -> None:
         """Write a section in all formats (CoNLL in batches), count it, and add its entities to the vocabulary."""
         self._documents += 1
-        self._tokens += len(_TOKEN.findall(section.text))
+        self._tokens += count_words(section.text)
         self._mentions += len(section.links)
         for link in section.links:
             if link.title is not None and self.vocabulary.get(link.title) is None:
@@ -395,10 +378,3 @@ def _to_record(section: LinkedSection) -> dict[str, Any]:
 def _to_number(page: str | None) -> int | str | None:
     """Return a page id of ASCII digits as an integer; other ids and None are returned unchanged."""
     return int(page) if page is not None and page.isascii() and page.isdigit() else page
-
-
-def text_statistics(corpus: Corpus) -> TextStatistics:
-    """Count documents, tokens, entities and linked mentions of a test set: a row of Table 2."""
-    mentions = [mention for mention in collect_gold_mentions(corpus) if mention is not None]
-    tokens = sum(len(_TOKEN.findall(document.text)) for document in corpus)
-    return TextStatistics(len(corpus), tokens, len({mention.entity for mention in mentions}), len(mentions))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from karat.data.dataset_files import FetchMethod
+from karat.data.dataset_files import FetchResult
 from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, format_table, wrap_text
 from karat.model.spec.dataset import Counts, Remark, Repair, StepCounts
@@ -17,7 +17,6 @@ from karat.render.tables import UNDEFINED
 
 if TYPE_CHECKING:
     from karat.data.catalogue import ChosenSplit
-    from karat.data.dataset_files import FetchResult
     from karat.model.spec.dataset import Dataset
 
 _COLUMNS: Final = ("name", "documents", "labels", "files", "title", "language", "domain", "checksum")
@@ -97,13 +96,15 @@ class SplitRecord(JsonRecord, frozen=True):
     main_file: str
     document_range: tuple[int, int] | None
     language: str
+    domain: str
+    document_type: str
     root: str | None
     predictions: Mapping[str, str]
     repairs: tuple[Repair, ...]
     unverified_reason: str
 
 
-class DatasetFile(JsonFile, frozen=True, tag="karat-dataset/3"):
+class DatasetFile(JsonFile, frozen=True, tag="karat-dataset/4"):
     """The output of `karat data show --json`: a dataset and its splits by full name."""
 
     name: str
@@ -123,23 +124,10 @@ class DatasetFile(JsonFile, frozen=True, tag="karat-dataset/3"):
     splits: Mapping[str, SplitRecord]
 
 
-class FetchRecord(JsonRecord, frozen=True):
-    """A file or folder: its path, how it was obtained, and whether its checksum matches a known one.
-
-    `replaced`: why an earlier copy in the cache was deleted; null if there was none.
-    """
-
-    path: str
-    method: FetchMethod
-    sha256: str
-    verified: bool
-    replaced: str | None = None
-
-
 class FetchFile(JsonFile, frozen=True, tag="karat-fetch/2"):
     """The output of `karat data fetch --json`: files by the full name of their split."""
 
-    splits: Mapping[str, tuple[FetchRecord, ...]]
+    splits: Mapping[str, tuple[FetchResult, ...]]
 
 
 def build_entry(chosen: ChosenSplit, *, is_local: bool) -> DatasetEntry:
@@ -149,7 +137,7 @@ def build_entry(chosen: ChosenSplit, *, is_local: bool) -> DatasetEntry:
         name=str(chosen.name),
         title=chosen.dataset.title,
         language=chosen.split.language or chosen.dataset.language,
-        domain=chosen.dataset.domain,
+        domain=chosen.split.domain or chosen.dataset.domain,
         documents=counts.documents,
         labels=counts.labels,
         tags=counts.tags,
@@ -202,13 +190,7 @@ def _to_dict(value: object, without: Sequence[str] = ()) -> dict[str, Any]:
 
 def encode_fetch_results(results: Mapping[str, Sequence[FetchResult]]) -> bytes:
     """Encode fetched files, by the full name of their split, as indented JSON."""
-    records = {
-        name: tuple(
-            FetchRecord(str(item.path), item.method, item.sha256, item.verified, item.replaced) for item in items
-        )
-        for name, items in results.items()
-    }
-    return encode_indented(FetchFile(records))
+    return encode_indented(FetchFile({name: tuple(items) for name, items in results.items()}))
 
 
 def render_fetch_results(chosen: ChosenSplit, results: Sequence[FetchResult]) -> str:
@@ -310,6 +292,8 @@ def _build_split_lines(
     """
     split = chosen.split
     yield f"  {chosen.name}: {_format_counts(split.counts)}, format {split.format or 'unknown'}"
+    if split.domain or split.document_type:
+        yield f"    {', '.join(filter(None, (split.domain, split.document_type)))}"
     for applied in split.steps:
         yield f"    after {applied.step}: {_format_counts(applied.counts)}"
     if has_same_files:

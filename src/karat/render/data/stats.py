@@ -30,7 +30,7 @@ def _to_key(name: str) -> str:
     return name.replace("_", " ")
 
 
-class StatsFile(JsonFile, frozen=True, tag="karat-stats/3", rename=_to_key):
+class StatsFile(JsonFile, frozen=True, tag="karat-stats/4", rename=_to_key):
     """The output of `karat data stats --json` for a corpus; `undefined` has the reasons for null values.
 
     `columns`: required mentions, each counted once. `traits`, `mention types`: all labels. `words per label`: all
@@ -119,10 +119,11 @@ def _build_rows(descriptions: Sequence[Description]) -> list[list[str]]:
 
 
 def _format_share(share: TraitCount) -> str:
-    """Format a number of mentions with its percentage; `–` if unknown."""
+    """Format a number of mentions with its percentage, both as ranges if mentions are undecided; `–` if unknown."""
     if share.number is None:
         return UNDEFINED
-    return f"{share.number:,}" if share.percent is None else f"{share.number:,} ({share.percent:.1f} %)"
+    numbers = f"{share.number:,}" + f"–{share.number + share.undecided:,}" * bool(share.undecided)
+    return numbers if share.percent is None else f"{numbers} ({_format_percent(share)} %)"
 
 
 def _format_value(value: float | str | None) -> str:
@@ -187,8 +188,7 @@ def _format_type(type_id: str, names: Mapping[str, str]) -> str:
 def render_paper_table(descriptions: Sequence[Description], layout: str) -> str:
     """Render a dataset table for a paper, with a row per corpus and without empty columns.
 
-    Mentions are those that shares refer to: all that are not optional. A share with undecided mentions is a lower
-    bound.
+    Mentions are those that shares refer to: all that are not optional. A share with undecided mentions is a range.
 
     `layout`: key of `LAYOUTS`, such as `latex`.
     """
@@ -240,5 +240,7 @@ def _format_undecided(descriptions: Sequence[Description], names: Collection[str
 
 
 def _format_percent(share: TraitCount) -> str:
-    """Format a percentage, with ≥ if mentions are undecided; `–` if unknown."""
-    return UNDEFINED if share.percent is None else f"{'≥ ' * bool(share.undecided)}{share.percent:.1f}"
+    """Format a percentage, as a range if mentions are undecided; `–` if unknown."""
+    if share.percent is None:
+        return UNDEFINED
+    return f"{share.percent:.1f}" + f"–{share.max_percent:.1f}" * bool(share.undecided)

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_table, wrap_text
 from karat.model.registry import get_plugin, list_plugins
-from karat.model.spec.external_access import training_metadata
+from karat.model.spec.external_access import TrainingSetup, format_magnitude, training_metadata
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import System
 from karat.render.tables import UNDEFINED
@@ -32,6 +32,7 @@ class SystemEntry(JsonRecord, frozen=True):
 
     `id_space` is empty if the system uses the snapshot's ids. `gold_mentions`: whether it accepts gold mentions.
     `untested_reason`: format of predictions to import if Karat cannot run it. `training`: data it was trained on.
+    `setups`: the training signals of its published models.
     """
 
     name: str
@@ -49,9 +50,10 @@ class SystemEntry(JsonRecord, frozen=True):
     options: tuple[OptionEntry, ...]
     where: Literal["karat", "outside", "nowhere"]
     training: Mapping[str, str]
+    setups: tuple[TrainingSetup, ...]
 
 
-class SystemsFile(JsonFile, frozen=True, tag="karat-systems/2"):
+class SystemsFile(JsonFile, frozen=True, tag="karat-systems/3"):
     """The output of `karat systems --json`."""
 
     systems: tuple[SystemEntry, ...]
@@ -164,6 +166,9 @@ def render_system(row: SystemEntry, *, width: int | None = None) -> str:
             *facts[5:],
         ]
     text = wrap_text("\n".join(head), width or 120) + "\n" + format_table(facts, (0, 1), width) + "\n"
+    if row.setups:
+        table = [_SETUP_HEADER, *map(_build_setup_cells, row.setups)]
+        text += f"\n{format_table(table, range(len(_SETUP_HEADER)), width)}\n"
     if row.options:
         table = [["option", "default", "description"]]
         table += [[option.name, option.default, _format_option(option)] for option in row.options]
@@ -172,6 +177,23 @@ def render_system(row: SystemEntry, *, width: int | None = None) -> str:
         rest = f":{row.argument}" if row.argument else ""
         text += f"\n{row.name}[{example}]{rest} sets an option in the name\n"
     return text
+
+
+_SETUP_HEADER: Final = ["model", "trained on", "labels", "text", "also uses", "entities", "lists", "AIDA-B"]
+
+
+def _build_setup_cells(setup: TrainingSetup) -> list[str]:
+    """Return the row of a published model in the table of training signals; its accuracy is the reported one."""
+    return [
+        setup.model,
+        f"{setup.size}{', one mention each' if setup.has_single_mentions else ''}",
+        "some weak" if setup.has_weak_labels else "links",
+        f"{setup.text_source} {setup.dump_date}",
+        ", ".join(setup.features) or "–",
+        format_magnitude(setup.entities),
+        ", ".join(setup.candidate_lists) or "none",
+        UNDEFINED if setup.aida_b_accuracy is None else f"{setup.aida_b_accuracy:g}",
+    ]
 
 
 def _format_option(option: OptionEntry) -> str:

@@ -1,16 +1,14 @@
-"""A sampled benchmark, as text and JSON."""
+"""A sampled benchmark and the statistics of test sets, as text and JSON."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from karat.model.output.json_files import encode_indented
 from karat.model.output.text_layout import wrap_text
-from karat.protocols.zelda.sampled_benchmark import SampledBenchmark, TextStatistics
+from karat.protocols.zelda.sampled_benchmark import SampledBenchmark
+from karat.protocols.zelda.texts.statistics import BenchmarkStatistics, TextStatistics
 from karat.render.tables import UNDEFINED, draw_text
-
-
-def to_json(benchmark: SampledBenchmark) -> bytes:
-    """Encode a sampled benchmark as indented JSON."""
-    return encode_indented(benchmark)
 
 
 def render_page(benchmark: SampledBenchmark, width: int | None = None) -> str:
@@ -39,3 +37,26 @@ def _build_row(name: str, statistics: TextStatistics) -> list[str]:
     """Return the row of a split in the table of statistics."""
     length = UNDEFINED if statistics.mean_length is None else f"{statistics.mean_length:.1f}"
     return [name, f"{statistics.documents:,}", length, f"{statistics.entities:,}", f"{statistics.mentions:,}"]
+
+
+def encode_statistics(statistics: BenchmarkStatistics) -> bytes:
+    """Encode the statistics of test sets as indented JSON."""
+    return encode_indented(statistics)
+
+
+_TOKENS: Final = {
+    "spacy": "spaCy's tokens of English without white space",
+    "words": "words and punctuation marks; the paper counts spaCy's tokens",
+    "spaces": "what spaces separate",
+}
+
+
+def render_statistics(statistics: BenchmarkStatistics, width: int | None = None) -> str:
+    """Render the statistics of test sets as Table 2 of the paper; `width`: columns to wrap at, None does not wrap."""
+    head = ["", "domain", "document type", "documents", "mean length", "entities", "mentions"]
+    rows = []
+    for split, counts in statistics.tests.items():
+        name, *cells = _build_row(split, counts)
+        rows.append([name, counts.domain or UNDEFINED, counts.document_type or UNDEFINED, *cells])
+    note = f"mean length: {_TOKENS[statistics.tokens]}"
+    return "\n\n".join([draw_text([head, *rows], width=width), wrap_text(note, width)]) + "\n"

@@ -12,11 +12,6 @@ from karat.protocols.zelda.split_predictions import Share, unweighted_mean
 from karat.render.tables import UNDEFINED, draw_text, format_percent
 
 
-def encode_build_result(result: BuildResult) -> bytes:
-    """Encode the outcome of building candidate lists as indented JSON."""
-    return encode_indented(result)
-
-
 def render_build_result(result: BuildResult, width: int | None = None) -> str:
     """Render the outcome of building candidate lists: links by source, totals and exclusions.
 

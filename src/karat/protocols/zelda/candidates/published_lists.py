@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from karat.formats.parsing.json.records import read_json
-from karat.formats.parsing.lines import Line, read_lines
+from karat.formats.parsing.lines import read_lines
 from karat.model.errors import InputError, UnknownNameError
 from karat.protocols.zelda.candidates.candidate_lists import CandidateLists, CandidateRow, open_built_lists
 from karat.protocols.zelda.candidates.keys import coarse_key
-from karat.protocols.zelda.candidates.sources import parse_wikipedia_url
+from karat.protocols.zelda.candidates.sources import line_error, parse_wikipedia_url
 from karat.storage.files import Source
 
 _ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -34,7 +34,7 @@ def _read_hoffart(source: Source) -> Iterator[CandidateRow]:
         if line.text:
             mention, tab, entity = line.text.partition("\t")
             if not tab or len(mention) < 2 or mention[0] != '"' or mention[-1] != '"':
-                raise _line_error(source, line, '"mention", a tab and the name of an entity')
+                raise line_error(source, line, '"mention", a tab and the name of an entity')
             yield CandidateRow(_unescape(mention[1:-1]), _unescape(entity).replace("_", " "), 1)
 
 
@@ -54,9 +54,7 @@ def _read_ganea_hofmann(source: Source) -> Iterator[CandidateRow]:
                 _, weight, title = cell.split(",", 2)
                 yield CandidateRow(mention, title.replace("_", " "), float(weight))
             except ValueError:
-                raise _line_error(
-                    source, line, "a mention, a total, and id,probability,title for each entity"
-                ) from None
+                raise line_error(source, line, "a mention, a total, and id,probability,title for each entity") from None
 
 
 def _read_pershina(source: Source) -> Iterator[CandidateRow]:
@@ -75,7 +73,7 @@ def _read_pershina(source: Source) -> Iterator[CandidateRow]:
             elif kind == "CANDIDATE" and mention is not None:
                 title = parse_wikipedia_url(fields.get("url", "")) or fields.get("name")
                 if not title:
-                    raise _line_error(file, line, "a candidate with url or name")
+                    raise line_error(file, line, "a candidate with url or name")
                 yield CandidateRow(mention, title.replace("_", " "), 1)
 
 
@@ -108,13 +106,6 @@ def _read_counters(source: Source) -> Iterator[CandidateRow]:
             expected="a dictionary from mentions to titles with counts, of plain values only",
             remedy="Pass zelda_mention_entities_counter.pickle, or the same as JSON",
         ) from None
-
-
-def _line_error(source: Source, line: Line, expected: str) -> InputError:
-    """Return (not raise) the error for an invalid line."""
-    return InputError(
-        f"{source.label}:{line.number}", actual=repr(line.text[:60]), expected=expected, remedy="Correct the line"
-    )
 
 
 class _ListFormat(NamedTuple):

@@ -3,6 +3,7 @@
 | source | counts |
 |---|---|
 | aliases | a title as its own mention, and each alias, once |
+| titles | the title of each entity in test sets as its own mention, once |
 | text | each link: its text and its target (Kensho's Wikipedia, ZELDA-train, any corpus) |
 | pairs | mention, entity and count, as a table (Parquet, or tab-separated) |
 | wikilinks | each link of web pages to Wikipedia, in the layout of the Wikilinks corpus |
@@ -25,7 +26,9 @@ import pyarrow.parquet as pq
 
 from karat.formats.parsing.lines import Line, read_lines
 from karat.model.errors import InputError
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.tables.arrow import Arrow
+from karat.protocols.zelda.splits import find_split_files
 from karat.protocols.zelda.texts.sections import KENSHO_PAGES, find_kensho_file, is_kensho, read_sections
 from karat.storage.files import Source
 
@@ -92,7 +95,7 @@ def _web_links(path: str, notes: Counter[str]) -> Rows:
         if kind != "MENTION":
             continue
         if len(cells) != 3:
-            raise _line_error(source, line, "MENTION, text, offset and URL, separated by tabs")
+            raise line_error(source, line, "MENTION, text, offset and URL, separated by tabs")
         title = parse_wikipedia_url(cells[2])
         if title is None or not cells[0]:
             notes["links of web pages to other sites (excluded)"] += 1
@@ -103,6 +106,13 @@ def _web_links(path: str, notes: Counter[str]) -> Rows:
 def _read_aliases(path: str, notes: Counter[str]) -> Iterator[Arrow]:
     """Yield the titles and aliases of Kensho's folder, or of a file of aliases, as tables; `notes` is not used."""
     return _to_tables(_kensho_aliases(path) if is_kensho(path) else _listed_aliases(path))
+
+
+def _read_titles(path: str, notes: Counter[str]) -> Iterator[Arrow]:
+    """Yield the titles that a test set, or a folder of test sets, links as tables; `notes` is not used."""
+    sections = (section for file in find_split_files([path]).values() for section in read_sections(file))
+    titles = dict.fromkeys(link.title for section in sections for link in section.links if link.title is not None)
+    return _to_tables((title, title, 1) for title in titles)
 
 
 def _listed_aliases(path: str) -> Rows:
@@ -124,9 +134,9 @@ def _listed_aliases(path: str) -> Rows:
 def _parse_alias_record(source: Source, line: Line) -> list[str]:
     """Return title and aliases of a JSON line; raise `InputError` if it is invalid."""
     try:
-        record = msgspec.json.decode(line.text, type=_AliasRecord)
-    except msgspec.DecodeError:
-        raise _line_error(source, line, "an object with title and aliases") from None
+        record = decode_json(line.text, _AliasRecord)
+    except JsonError:
+        raise line_error(source, line, "an object with title and aliases") from None
     return [record.title, *record.aliases]
 
 
@@ -205,11 +215,11 @@ def _listed_pairs(source: Source) -> Rows:
             continue
         cells = line.text.split("\t")
         if len(cells) not in (2, 3) or not all(cells) or (not cells[-1].isdigit() and len(cells) == 3):
-            raise _line_error(source, line, "mention, entity and count, separated by tabs")
+            raise line_error(source, line, "mention, entity and count, separated by tabs")
         yield cells[0], cells[1].replace("_", " "), int(cells[2]) if len(cells) == 3 else 1
 
 
-def _line_error(source: Source, line: Line, expected: str) -> InputError:
+def line_error(source: Source, line: Line, expected: str) -> InputError:
     """Return (not raise) the error for an invalid line."""
     return InputError(
         f"{source.label}:{line.number}", actual=repr(line.text[:60]), expected=expected, remedy="Correct the line"
@@ -221,11 +231,15 @@ Read: TypeAlias = Callable[[str, Counter[str]], Iterator[Any]]
 
 SOURCES: Final[Mapping[str, Read]] = {
     "aliases": _read_aliases,
+    "titles": _read_titles,
     "text": _read_text,
     "pairs": _read_pairs,
     "wikilinks": _read_wikilinks,
 }
-"""Readers by kind, in the order in which ZELDA merges them. Links of text and pairs count as one source."""
+"""Readers by kind, in the order in which ZELDA merges them.
 
-RANK: Final = {"aliases": 0, "text": 1, "pairs": 1, "wikilinks": 2}
+Aliases and titles count as one source, and so do links of text and pairs.
+"""
+
+RANK: Final = {"aliases": 0, "titles": 0, "text": 1, "pairs": 1, "wikilinks": 2}
 """Rank of each kind in the merge; kinds of the same rank are one source."""

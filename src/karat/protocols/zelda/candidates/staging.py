@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from karat.model.errors import UsageError
+from karat.model.json.decoder import read_json_value
 from karat.model.output.progress import track_progress
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.digest import hash_strings
@@ -107,7 +108,9 @@ def _stage_rows(stage: Path, source: CandidateSource, updater: TitleUpdater) -> 
     folder = stage / blake2b(repr((source.kind, file_stamp(source.path), name)).encode(), digest_size=8).hexdigest()
     done = folder / _DONE
     if done.exists():
-        return folder, msgspec.json.decode(done.read_bytes(), type=_SourceSummary)
+        return folder, read_json_value(
+            done.read_bytes(), _SourceSummary, str(done), expected="a stored summary", remedy=f"Delete {folder}"
+        )
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     notes: Counter[str] = Counter()

@@ -22,6 +22,7 @@ import pyarrow.csv
 from karat.data.load import load
 from karat.formats.parsing.lines import read_raw_lines
 from karat.model.errors import InputError
+from karat.model.json.decoder import JsonDecoder, JsonError
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Longs
 from karat.storage.files import Source
@@ -177,7 +178,7 @@ def _read_kensho(folder: Source, notes: Counter[str]) -> Iterator[LinkedSection]
             remedy="Put both files of the Kensho Derived Wikimedia Dataset there",
         )
     titles = PageTitles.from_source(pages)
-    decoder = msgspec.json.Decoder(_KenshoPage)
+    decoder = JsonDecoder(_KenshoPage)
     for batch in _batch_pages(_decode_lines(text, decoder)):
         targets = [id for page in batch for section in page.sections for id in section.target_page_ids]
         target_titles = iter(titles.get_titles(targets))
@@ -218,7 +219,7 @@ def _read_train(source: Source, notes: Counter[str]) -> Iterator[LinkedSection]:
 
     Raise `InputError` for an invalid line.
     """
-    for number, row in enumerate(_decode_lines(source, msgspec.json.Decoder(_TrainRow)), 1):
+    for number, row in enumerate(_decode_lines(source, JsonDecoder(_TrainRow)), 1):
         pages = row.wikipedia_ids or [None] * len(row.index)
         if not len(row.index) == len(row.wikipedia_titles) == len(pages):
             raise InputError(
@@ -239,13 +240,13 @@ def _read_train(source: Source, notes: Counter[str]) -> Iterator[LinkedSection]:
         )
 
 
-def _decode_lines(source: Source, decoder: msgspec.json.Decoder[_T]) -> Iterator[_T]:
+def _decode_lines(source: Source, decoder: JsonDecoder[_T]) -> Iterator[_T]:
     """Yield the non-empty lines of a file, decoded from JSON; raise `InputError` for an invalid line."""
     for number, line in enumerate(read_raw_lines(source), 1):
         if line.strip():
             try:
                 yield decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            except JsonError as problem:
                 raise InputError(
                     f"{source.label}:{number}",
                     actual=f"a line that is not a section ({problem})",

@@ -10,6 +10,7 @@ import msgspec
 from karat.formats.parsing.json.records import read_json
 from karat.formats.parsing.lines import read_lines
 from karat.model.errors import InputError
+from karat.model.json.decoder import read_json_value
 from karat.storage.files import Source
 
 _MAX_EXAMPLES = 3
@@ -42,15 +43,14 @@ def _read_rows(source: Source) -> Iterator[tuple[str, str | None]]:
         return
     for line in read_lines(source):
         if opening == b"{" and line.text.strip():
-            try:
-                record = msgspec.json.decode(line.text, type=_EntityRecord)
-            except msgspec.DecodeError as problem:
-                raise InputError(
-                    f"{source.label}:{line.number}",
-                    actual=f"no entity ({problem})",
-                    expected="an object with wikipedia_title and wikipedia_id",
-                    remedy="Correct the line",
-                ) from None
+            record = read_json_value(
+                line.text,
+                _EntityRecord,
+                f"{source.label}:{line.number}",
+                actual="no entity ({problem})",
+                expected="an object with wikipedia_title and wikipedia_id",
+                remedy="Correct the line",
+            )
             yield record.wikipedia_title, None if record.wikipedia_id is None else str(record.wikipedia_id)
         else:
             page, tab, title = line.text.partition("\t")

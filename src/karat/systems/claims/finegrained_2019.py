@@ -1,47 +1,15 @@
-"""Printed figures of the fine-grained paper (Rosales-Méndez, Hogan and Poblete 2019), and those of its program.
-
-Tables are as printed, cell by cell. Figure 5 is a drawing; its end points come from the authors' own file of values
-(`strict-code`) and from the definition in the paper's text (`strict`), with links as written.
-"""
+"""Table 3 of the fine-grained paper (Rosales-Méndez, Hogan and Poblete 2019) as printed."""
 
 from __future__ import annotations
 
-TITLE = 20
-"""Width of a row's title; its cells follow."""
+from collections.abc import Iterator
+from typing import Final
 
-TABLE_2 = """\
-                       KORE50  ACE2004  VoxEL
-Documents                   1       20     15
-Sentences                  50      214     94
-Annotations               372    3,351  1,107
-Full Name                  41      588    227
-Short Name                114      307     97
-Extended Name               1        8      –
-Alias                       5       94     15
-Numeric/Temporal           17      276    111
-Common Form               157    1,974    615
-Pro-form                   37      107     42
-Singular Noun             248    1,943    683
-Plural Noun                39      670    182
-Adjective                  45      501    149
-Verb                       40      232     85
-Adverb                      –        5      8
-No Overlap                307    2,161    792
-Maximal Overlap            23      392     95
-Intermediate Overlap        4       62     14
-Minimal Overlap            38      736    206
-Direct                    262    2,280    750
-Anaphoric                  37      107     42
-Metaphoric                  8       27     38
-Metonymic                   3       60     21
-Related                    54      698    224
-Descriptive                 8      179     32
-Person                    117      278     66
-Organisation               40      199    120
-Place                      19      519    168
-Miscellany                196    2,352    753
-"""
-"""Documents, sentences, annotations, and annotations by category and type of entity."""
+from karat.model.finegrained_scheme import LEAVES, get_title
+from karat.model.spec.system import Claim
+
+_TITLE_WIDTH = 20
+"""Width of a row's title; its cells follow."""
 
 TABLE_3 = """\
                        |A| B_s            B_r            T              D              A              F
@@ -71,11 +39,58 @@ All                  4,231 0.77 0.11 0.19 0.67 0.35 0.46 0.59 0.33 0.42 0.84 0.1
 """
 """Mentions, and precision, recall and F1 of six systems."""
 
-FIGURE_5 = """\
-                      B_s   B_r     T     D     A     F
-strict 0            0.498 0.511 0.501 0.658 0.672 0.608
-strict-code 0       0.520 0.536 0.507 0.663 0.651 0.607
-strict 1            0.187 0.423 0.363 0.283 0.258 0.236
-strict-code 1       0.187 0.423 0.363 0.283 0.258 0.236
-"""
-"""Membership, alpha, and fuzzy F1."""
+NAMES: Final = {
+    "B_s": "Babelfy (strict)",
+    "B_r": "Babelfy (relaxed)",
+    "T": "TagME",
+    "D": "DBpedia Spotlight",
+    "A": "AIDA",
+    "F": "FREME",
+}
+"""The names of the systems in the paper's captions, by abbreviation."""
+
+MEASURES: Final = {"P": "micro.p", "R": "micro.r", "F1": "micro.f1"}
+"""The measures of the three columns of each system."""
+
+_DATASETS: Final = ("kore50@rosales2019", "voxel@rosales2019", "ace2004@rosales2019")
+
+
+def parse_rows(printed: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the title and the cells of each row of a `printed` table, without its header."""
+    for line in printed.splitlines()[1:]:
+        yield line[:_TITLE_WIDTH].strip(), line[_TITLE_WIDTH:].split()
+
+
+def parse_header(printed: str) -> list[str]:
+    """Return the titles of the columns of a `printed` table."""
+    return printed.splitlines()[0].split()
+
+
+def find_category(row: str) -> str | None:
+    """Return the category with this row title in Table 3; None for the row of all mentions."""
+    return next((leaf for leaf in LEAVES if get_title(leaf) == row), None)
+
+
+def list_finegrained_claims(*systems: str) -> tuple[Claim, ...]:
+    """Return the scores that Table 3 reports about a system, by the abbreviations of its variants there."""
+    columns = [(system, short) for system in NAMES for short in MEASURES]
+    return tuple(
+        Claim(
+            datasets=_DATASETS,
+            is_pooled=True,
+            measure=f"strong:{MEASURES[short]}{'' if category is None else f'@category={category}'}",
+            value=float(text),
+            is_fraction=True,
+            decimals=2,
+            is_detail=category is not None,
+            source="Rosales-Méndez et al. 2019, Table 3",
+            variant=NAMES[system],
+            task="d2kb",
+            profile="finegrained",
+            settings={"empty": "zero"},  # the paper prints undefined scores as 0
+        )
+        for row, (_, *texts) in parse_rows(TABLE_3)
+        for category in [find_category(row)]
+        for (system, short), text in zip(columns, texts, strict=True)
+        if system in systems
+    )
