@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import json
+import re
+from dataclasses import fields, replace
 from importlib import import_module
 
 import pytest
@@ -12,12 +14,13 @@ from karat import Corpus, Document, Label, Prediction, UsageError
 from karat.kb.corpus_snapshot import build_corpus_snapshot
 from karat.model.errors import UnknownNameError
 from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.external_access import TrainingDetails, TrainingSetup
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import STAGES, System, hide_gold, parse_system
 from karat.systems.api import link
-from karat.systems.linking.detection import find_spans
+from karat.systems.linking.embedding import PACKAGE
 from karat.systems.linking.lexicon import build_lexicon
-from karat.systems.linking.minilm import PACKAGE
+from karat.systems.linking.name_linker import find_spans
 from karat.systems.linking.relatedness import find_neighbours, split_blocks
 from karat.systems.linking.system import get_system
 from karat.systems.stage_losses import measure_stage_losses
@@ -169,10 +172,32 @@ def test_pipelines_and_what_stages_lose(demo):
     assert list(found.recall.values()) == sorted(found.recall.values())
 
 
+def test_training_signals_of_published_models_are_shown_side_by_side(karat_cli):
+    shown = karat_cli("systems", "show", "luke").out
+    assert re.search(r"^LUKE_PPR\+AIDA .* AIDA-TRAIN +128k +PPR +97\.1$", shown, re.MULTILINE)
+    assert re.search(r"^training: candidate list +GH or PPR$", shown, re.MULTILINE)
+    entries = json.loads(karat_cli("systems", "--json", "-").out)["systems"]
+    (bootleg,) = next(entry["setups"] for entry in entries if entry["name"] == "bootleg")
+    assert (bootleg["snippets"], bootleg["snippet_unit"], bootleg["has_weak_labels"]) == (5_700_000, "sentences", True)
+
+
+def test_a_summary_of_training_signals_names_what_only_some_models_have():
+    setup = TrainingSetup(model="A", paper="P (2020)", source="P, Table 1", snippets=1_500_000, entities=128_000)
+    other = replace(setup, model="B", features=("types",), candidate_lists=("GH", "custom"), has_weak_labels=True)
+    assert TrainingDetails.from_setups([setup, other]) == TrainingDetails(
+        data="Wikipedia",
+        size="1.5M snippets",
+        weak_labels="no or yes",
+        vocabulary="128k entities",
+        candidate_list="none or GH and custom",
+        extra_features="types (some models)",
+    )
+
+
 def test_systems_on_the_command_line(karat_cli):
     assert "tagme" in karat_cli("systems").out
     assert "substitute" in karat_cli("systems", "show", "tagme").out
-    assert "karat-systems/2" in karat_cli("systems", "--json", "-").out
+    assert "karat-systems/3" in karat_cli("systems", "--json", "-").out
     shown = karat_cli("systems", "stages", "popular", "--on", "demo").out
     assert "if perfect" in shown
     assert karat_cli("systems", "stages", "oracle").code == 2

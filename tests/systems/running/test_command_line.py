@@ -155,7 +155,7 @@ def test_repeated_runs_show_how_much_scores_vary(karat_cli):
         (("wikifier", "--on", "demo"), "Provide its predictions as Karat JSONL"),
         (("oracle", "oracle", "--on", "demo"), "occurs twice"),
         (("command:./none", "--on", "gold.jsonl"), "cannot be started"),
-        (("none.toml",), "cannot be read"),
+        (("none.toml",), "none.toml: found no such file"),
     ],
 )
 def test_what_cannot_be_run_is_one_clear_message(karat_cli, arguments, said):
@@ -277,3 +277,13 @@ def test_given_mentions_are_linked_over_nif():
     assert "<http://www.wikidata.org/entity/Q64>" in said
     assert 'nif:isString "Berlin is in Germany now"' in said
     assert "request_0#char=0,24" in said
+
+
+def test_resolved_ids_use_the_knowledge_base_of_the_systems(karat_cli):
+    titles = {"id": "d1", "text": "Berlin is old.", "labels": [{"start": 0, "end": 6, "entity": "enwiki:Berlin"}]}
+    Path("titles.jsonl").write_text(json.dumps(titles) + "\n", encoding="utf-8")
+    options = ["--profile", "bat-paper", "--set", "ids=resolved", "--json", "out.json"]
+    assert karat_cli("run", "popular", "--on", "titles.jsonl", *options).code == 2
+    assert karat_cli("run", "popular", "--on", "titles.jsonl", "--kb", "starter", *options).code == 0
+    (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
+    assert row["measures"]["strong:micro.f1"] == 1.0

@@ -25,10 +25,9 @@ from karat.storage.response_store import ResponseStore
 from karat.systems.adapters.program import make_command_linker
 from karat.systems.linking.stages import split_batches
 from karat.systems.running.cached_responses import CachedResponse
-from karat.systems.running.latency import subtract_latency
 from karat.systems.running.run import run_system
 from karat.systems.running.system import RunnableSystem
-from karat.systems.running.system_runner import RunOptions
+from karat.systems.running.system_runner import RunOptions, subtract_latency
 from tests.systems.running.loopback import Faults, faulty, playing
 
 WISHES = RunOptions(workers=16, attempts=3, wait=0.01, latency_probes=0, max_failures=10**6)
@@ -257,7 +256,8 @@ def test_a_command_gets_the_text_and_a_clean_environment(tmp_path, monkeypatch):
     passed = run_system(
         RunnableSystem.from_text(f"command[env=SECRET_OF_MINE]:{sys.executable} {path}"), numbered(2), WISHES
     )
-    assert next(iter(passed.run)).predictions[0].entity == "token"
+    # The program read the secret and wrote it as an entity; what is kept names the variable instead.
+    assert next(iter(passed.run)).predictions[0].entity == "$SECRET_OF_MINE"
     assert ran.clock == "local call, 2 documents at once"  # two workers on two documents share the machine
     assert ran.cpu_seconds is not None
 
@@ -456,7 +456,7 @@ def test_a_linker_that_gives_too_few_responses_is_refused():
 
 def test_a_program_that_starts_after_the_end_does_not_outlive_it(tmp_path):
     path = script(tmp_path, "import time; time.sleep(60)")
-    link = make_command_linker((sys.executable, str(path)), (), 60.0)
+    link = make_command_linker((sys.executable, str(path)), "", 60.0)
     link.close()
     began = time.monotonic()
     (response,) = link([Document("d1", "Late")])

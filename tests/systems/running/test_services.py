@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import socket
 import sys
 import threading
 import time
-from contextlib import suppress
+import tracemalloc
+import urllib.parse
+import zlib
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import msgspec
@@ -16,9 +21,11 @@ import pytest
 
 from karat.model.document import Document, Label
 from karat.model.errors import InputError, UsageError
+from karat.storage import downloads, http_client
 from karat.storage.retry import RetryPolicy, use_retry_policy
-from karat.systems.adapters.telemetry import capture_telemetry
+from karat.systems.adapters.telemetry import capture_telemetry, get_credential
 from karat.systems.running.system import RunnableSystem
+from tests.served import served
 from tests.systems.running.loopback import Asked, Played, playing
 
 TEXT = "Berlin is an hour from Poland."
@@ -224,6 +231,116 @@ def test_a_response_that_trickles_is_not_waited_for():
     assert "no complete response within 0.3 seconds" in (response.error or "")
 
 
+@contextmanager
+def dripping(head: bytes):
+    """The address of a server that sends `head`, then one byte each fifth of a second until the client hangs up."""
+    ended = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.sendall(head)
+            while not ended.wait(0.2):
+                connection.sendall(b"x")
+
+    def accept(listening: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=drip, args=(listening.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=accept, args=(listening,), daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        ended.set()
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+DRIPS = {
+    "status": b"HTTP/1.1 2",
+    "headers": b"HTTP/1.1 200 OK\r\nX-Long: ",
+    "body": b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n",
+    "chunk size": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;",
+}
+
+
+@pytest.mark.parametrize("head", DRIPS.values(), ids=DRIPS)
+def test_one_deadline_holds_for_the_whole_exchange_with_a_service(head):
+    with dripping(head) as address, use_retry_policy(RetryPolicy(attempts=1)):
+        named = RunnableSystem.from_text(f"http[timeout=0.7]:{address}")
+        link = named.system.start(named.options, False)
+        response = next(iter(link([Document("d1", TEXT)])))
+        link.close()
+    assert "no complete response within 0.7 seconds" in (response.error or "")
+
+
+@pytest.mark.parametrize("head", DRIPS.values(), ids=DRIPS)
+def test_one_deadline_holds_for_web_apis_and_downloads(head, tmp_path, monkeypatch):
+    monkeypatch.setattr(http_client, "_ATTEMPTS", 1)
+    monkeypatch.setattr(downloads, "_ATTEMPTS", 1)
+    with dripping(head) as address:
+        with pytest.raises(InputError, match=r"no complete response within 0\.7 seconds"):
+            http_client.request_api(address, {}, timeout=0.7)
+        with pytest.raises(InputError, match=r"no complete response within 0\.7 seconds"):
+            downloads.download(address, tmp_path / "f", timeout=0.7)
+
+
+def test_a_long_download_may_take_longer_than_its_timeout(tmp_path):
+    class Slow(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "40000")
+            self.end_headers()
+            for _ in range(8):
+                time.sleep(0.1)
+                self.wfile.write(b"x" * 5000)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with served(Slow, lambda port: f"http://127.0.0.1:{port}/") as address:
+        downloads.download(address, tmp_path / "f", timeout=0.5)
+    assert (tmp_path / "f").stat().st_size == 40000
+
+
+BODY = json.dumps({"predictions": [{"start": 0, "end": 6, "entity": "Q64"}]}).encode()
+ENCODED = {
+    "gzip": gzip.compress(BODY),
+    "deflate": zlib.compress(BODY),
+    "Deflate": zlib.compress(BODY)[2:-4],  # as some servers understand the name
+    "gzip, gzip": gzip.compress(gzip.compress(BODY)),
+    "identity": BODY,
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODED)
+def test_compressed_responses_are_read(encoding):
+    with playing(lambda _: Played(ENCODED[encoding], headers={"Content-Encoding": encoding})) as server:
+        response, _ = asked(f"http:{server.address}/link")
+    assert response.error is None
+    assert response.predictions[0].entity == "Q64"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "message"),
+    [
+        ("gzip", gzip.compress(bytes(1 << 21)), "bytes that decompresses to more than 1,000,000"),
+        ("gzip, gzip", gzip.compress(gzip.compress(bytes(1 << 26), 9), 9), "decompresses to more than 1,000,000"),
+        ("br", b"abc", "the encoding 'br', which was not requested"),
+        ("gzip", b"abc", "cannot be decompressed"),
+        ("gzip", ENCODED["gzip"][:-9], "cannot be decompressed"),
+    ],
+    ids=["bomb", "two layers", "another encoding", "no gzip", "cut"],
+)
+def test_the_decoded_size_of_a_response_is_limited_while_it_is_decoded(encoding, body, message, monkeypatch):
+    monkeypatch.setenv("KARAT_MAX_RESPONSE", "1000000")
+    with playing(lambda _: Played(body, headers={"Content-Encoding": encoding})) as server:
+        tracemalloc.start()
+        response, _ = asked(f"http:{server.address}/link")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert message in (response.error or "")
+    assert peak < 20_000_000
+
+
 def test_addresses_have_no_passwords_and_are_on_the_web():
     with pytest.raises(InputError, match="password"):
         asked("http:https://me:word@linker.example/")
@@ -332,6 +449,45 @@ def test_what_is_written_has_no_credential_even_where_a_service_repeats_it(tmp_p
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) > 5
     assert not any(b"secret-of-mine" in each for each in [*written, ran.out.encode(), ran.err.encode()])
+
+
+@pytest.mark.parametrize("secret", ["secret-of-mine", 'a"b\\c/d e', "64321"])
+def test_a_credential_that_a_service_sends_back_is_replaced_and_counted(secret, tmp_path, monkeypatch, karat_cli):
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("KARAT_TEST_KEY", secret)
+    monkeypatch.chdir(tmp_path)
+    Path("gold.jsonl").write_text(json.dumps({"id": "d1", "text": "Berlin", "labels": []}) + "\n")
+    encoded = urllib.parse.quote(secret, safe="")
+    prediction = {"start": 0, "end": 6, "entity": f"http://a.example/?key={encoded}", "types": [f"of {secret}"]}
+    prediction["candidates"] = [{"entity": secret, "score": 0.64321}]
+    with playing(lambda _: {"predictions": [prediction]}) as service:
+        arguments = ("--on", "gold.jsonl", "--latency-probes", "0", "--out", "out")
+        ran = karat_cli("run", f"http[key=KARAT_TEST_KEY]:{service.address}/", *arguments)
+    assert "credentials in responses (replaced by the name of their variable)" in ran.out + ran.err
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert sum(b"http://a.example/?key=$KARAT_TEST_KEY" in content for content in written) >= 2  # the cache, the run
+    assert any(b"of $KARAT_TEST_KEY" in content for content in written)
+    for form in (secret, encoded, json.dumps(secret)[1:-1]):
+        unscored = [content.replace(b"0.64321", b"") for content in written]
+        assert not any(form.encode() in content for content in [*unscored, ran.out.encode(), ran.err.encode()])
+
+
+def test_the_message_about_skipped_documents_has_no_credential(tmp_path, monkeypatch, karat_cli):
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    documents = [{"id": f"d{i}", "text": f"Berlin {i}", "labels": []} for i in range(4)]
+    Path("gold.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
+    get_credential("KARAT_TEST_KEY", "the test")
+    refusal = {"choices": [{"message": {"refusal": "secret-of-mine is no key"}}], "model": "secret-of-mine"}
+    with playing(lambda _: refusal) as service:
+        ran = karat_cli(
+            *("run", f"llm[url={service.address}/v1]:small", "--on", "gold.jsonl", "--workers", "1"),
+            *("--max-failures", "2", "--out", "out"),
+        )
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert any(b"unparseable: $KARAT_TEST_KEY is no key" in content for content in written)
+    assert any(b"last error: unparseable: $KARAT_TEST_KEY is no key" in content for content in written)
+    assert not any(b"secret-of-mine" in content for content in [*written, ran.out.encode(), ran.err.encode()])
 
 
 def test_what_is_kept_of_a_system_has_no_credential():

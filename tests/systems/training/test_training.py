@@ -69,7 +69,7 @@ def test_a_training_that_is_stopped_goes_on_as_if_it_had_not_been(world, tiny_en
     from karat.systems.linking.neural.encoder import load_encoder
     from karat.systems.linking.neural.tokens import WordPieces
     from karat.systems.linking.neural.trained_linker import TrainedLinker
-    from karat.systems.training.data import prepare_training_data
+    from karat.systems.training.train import prepare_training_data
     from karat.systems.training.trainer import fit
 
     plan = QUICK.replace(epochs=4, dropout=0.1)
@@ -118,7 +118,7 @@ def test_the_same_seed_gives_the_same_predictions(world, tiny_encoder, tmp_path)
 def test_candidates_bind_and_a_mention_without_any_is_free(world, lists, tiny_encoder, tmp_path):
     from karat.systems.linking.neural.inference import predict_entities
     from karat.systems.linking.neural.ranking import load_linker
-    from karat.systems.training.data import prepare_training_data
+    from karat.systems.training.train import prepare_training_data
 
     trained("fevry", world, tiny_encoder, tmp_path / "m", QUICK.replace(epochs=1))
     linker = load_linker(str(tmp_path / "m"))
@@ -143,7 +143,7 @@ def test_lukes_order_decides_one_mention_of_each_window_at_a_time(world, tiny_en
     from karat.systems.linking.neural.inference import predict_entities
     from karat.systems.linking.neural.models import LukeModel
     from karat.systems.linking.neural.tokens import WordPieces
-    from karat.systems.training.data import prepare_training_data
+    from karat.systems.training.train import prepare_training_data
 
     torch.manual_seed(5)
     model = LukeModel(load_encoder(tiny_encoder), 4, 8)
@@ -210,7 +210,7 @@ def test_a_sampled_softmax_is_the_full_one_in_the_mean(tiny_encoder):
 
     from karat.systems.linking.neural.encoder import load_encoder
     from karat.systems.linking.neural.models import FevryModel
-    from karat.systems.training.losses import full_softmax_loss, sampled_softmax_loss
+    from karat.systems.training.trainer import full_softmax_loss, sampled_softmax_loss
 
     torch.manual_seed(1)
     model = FevryModel(load_encoder(tiny_encoder), 400, 8)
@@ -231,7 +231,7 @@ def test_logits_are_made_in_parts_with_the_gradients_of_the_whole(tiny_encoder, 
 
     from karat.systems.linking.neural.encoder import load_encoder
     from karat.systems.linking.neural.models import LukeModel
-    from karat.systems.training import losses
+    from karat.systems.training import trainer
 
     torch.manual_seed(1)
     model = LukeModel(load_encoder(tiny_encoder), 50, 8)
@@ -240,8 +240,8 @@ def test_logits_are_made_in_parts_with_the_gradients_of_the_whole(tiny_encoder, 
     weights = (vectors, model.table.weight, model.weights)
     whole = cross_entropy(vectors @ model.table.weight.T + model.weights, gold)
     straight = torch.autograd.grad(whole * 3, weights)
-    monkeypatch.setattr(losses, "_MAX_LOGITS", 100)
-    parts = losses.full_softmax_loss(model, vectors, gold)
+    monkeypatch.setattr(trainer, "_MAX_LOGITS", 100)
+    parts = trainer.full_softmax_loss(model, vectors, gold)
     pieced = torch.autograd.grad(parts * 3, weights)
     assert torch.allclose(whole, parts)
     assert all(torch.allclose(one, other, atol=1e-6) for one, other in zip(straight, pieced, strict=True))
@@ -339,7 +339,7 @@ def test_what_needs_no_training(world, lists, tiny_encoder):
     )
 
     from karat.systems.linking.neural.tokens import WordPieces
-    from karat.systems.training.data import prepare_training_data
+    from karat.systems.training.train import prepare_training_data
 
     bed = prepare_training_data(world, None, [lists], WordPieces.load(tiny_encoder), 32)
     words = ["Mercury", "Mercury", "Jackson"]

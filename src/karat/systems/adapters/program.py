@@ -18,6 +18,7 @@ from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_js
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
 from karat.model.document import Document, Response, WrittenResponse
 from karat.model.errors import InputError, ResponseError, UsageError
+from karat.model.json.decoder import JsonError, decode_json
 from karat.storage.data_folder import hash_content
 from karat.storage.processes import ChildProcess
 from karat.systems.adapters.service_responses import PerDocumentLinker
@@ -94,12 +95,13 @@ class ProcessRegistry:
             child.stop(kill=True)
 
 
-def make_command_linker(command: Sequence[str], variables: Sequence[str], timeout: float) -> PerDocumentLinker:
+def make_command_linker(command: Sequence[str], env: str, timeout: float) -> PerDocumentLinker:
     """Return a linker that starts a command for each document, sends the text as input and parses the output.
 
-    `variables`: environment variables that are passed to the command; their values are redacted from errors.
+    `env`: environment variables that are passed to the command, joined by +; their values are redacted from errors.
     `timeout`: seconds per document.
     """
+    variables = tuple(filter(None, env.split("+")))
     hide_variables(variables)  # a program may print its key in an error message
     processes = ProcessRegistry()
 
@@ -114,12 +116,13 @@ def make_command_linker(command: Sequence[str], variables: Sequence[str], timeou
     return PerDocumentLinker(send, processes.terminate_all)
 
 
-def make_jsonl_linker(command: Sequence[str], variables: Sequence[str], timeout: float) -> PerDocumentLinker:
+def make_jsonl_linker(command: Sequence[str], env: str, timeout: float) -> PerDocumentLinker:
     """Return a linker that keeps commands running, one per thread, and exchanges one line of JSON per document.
 
-    `variables`: environment variables that are passed to the command; their values are redacted from errors.
+    `env`: environment variables that are passed to the command, joined by +; their values are redacted from errors.
     `timeout`: seconds per document. A command that fails or is too slow is killed and replaced.
     """
+    variables = tuple(filter(None, env.split("+")))
     hide_variables(variables)
     idle: queue.SimpleQueue[ChildProcess] = queue.SimpleQueue()
     processes = ProcessRegistry()
@@ -166,8 +169,8 @@ def parse_response(document: Document, output: bytes, source: str, *, is_retryab
     except UnicodeDecodeError:
         raise ResponseError(f"{source} wrote invalid UTF-8", is_retryable=is_retryable) from None
     try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+        value = decode_json(text)
+    except JsonError:
         return parse_entries(document, extract_json(text), source, is_retryable=is_retryable)
     if isinstance(value, dict) and value.get("error"):
         raise ResponseError(f"{source}: {value['error']}", is_retryable=False)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
-from karat.formats.parsing.offsets import utf16_offset_table
+from karat.formats.parsing.offset_units import utf16_offset_table
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Prediction, Response
 from karat.model.errors import ResponseError
+from karat.model.json.decoder import JsonError, decode_json
 from karat.storage.retry import call_with_retries
 from karat.systems.adapters.telemetry import count_event, redact_secrets, report_seconds
 
@@ -118,11 +120,17 @@ def to_response(
 def parse_json(body: bytes, value_type: type[_T], service: str) -> _T:
     """Parse a JSON body as `value_type`; numbers may be strings. `service` names the sender in the `ResponseError`."""
     try:
-        return msgspec.json.decode(body, type=value_type, strict=False)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        return decode_json(body, value_type, strict=False)
+    except JsonError as problem:
         raise ResponseError(f"{service} sent JSON that differs from its documentation ({problem})") from None
 
 
 def to_utf16_offset(text: str, offset: int) -> int:
     """Convert an offset in code points to an offset in UTF-16 units."""
     return len(text[:offset].encode("utf-16-le")) // 2
+
+
+def build_page_url(title: str | None, page_id: int, language: str) -> str:
+    """Return the URL of a page in the Wikipedia of a language, by its title or else by its page id."""
+    path = f"wiki/{quote(title.replace(' ', '_'))}" if title else f"?curid={page_id}"
+    return f"https://{language}.wikipedia.org/{path}"

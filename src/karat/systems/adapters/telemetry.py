@@ -9,8 +9,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import quote
 
+import msgspec
+
+from karat.model.document import Response
 from karat.model.errors import UsageError
+
+REDACTED_EVENT: Final = "credentials in responses (replaced by the name of their variable)"
 
 _MIN_SECRET_LENGTH: Final = 4  # shorter values would match everywhere
 
@@ -96,8 +102,33 @@ def hide_variables(variables: Iterable[str]) -> None:
 
 
 def redact_secrets(text: str) -> str:
-    """Return a text with hidden values of at least 4 characters replaced by `$` and the names of their variables."""
+    """Return a text with hidden values of at least 4 characters replaced by `$` and the names of their variables.
+
+    Replaced values, plain or percent-encoded, are counted as a telemetry event.
+    """
     for name, value in _secrets.items():
         if len(value) >= _MIN_SECRET_LENGTH:
-            text = text.replace(value, f"${name}")
+            for written in dict.fromkeys((value, quote(value), quote(value, safe=""))):
+                count_event(REDACTED_EVENT, text.count(written))
+                text = text.replace(written, f"${name}")
     return text
+
+
+def redact_response(response: Response, telemetry: ResponseTelemetry) -> Response:
+    """Return a response without hidden values, as `redact_secrets` does, and replace them in the telemetry's counts."""
+    with capture_telemetry() as redaction:
+        clean = _redact_strings(msgspec.to_builtins(response)) if _secrets else None
+        counts = Counter({redact_secrets(event): count for event, count in telemetry.counts.items()})
+    if not redaction.counts:
+        return response
+    telemetry.counts = counts + redaction.counts
+    return msgspec.convert(clean, Response)
+
+
+def _redact_strings(value: object) -> object:
+    """Return a JSON value whose strings contain no hidden values; names of fields stay."""
+    if isinstance(value, str):
+        return redact_secrets(value)
+    if isinstance(value, list | tuple):
+        return [_redact_strings(item) for item in value]
+    return {name: _redact_strings(item) for name, item in value.items()} if isinstance(value, dict) else value

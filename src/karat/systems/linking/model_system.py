@@ -5,10 +5,14 @@ A stage is a step of a system: detection, candidates or ranking.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from karat.model.errors import UsageError
-from karat.model.spec.system import Link, Refine, option
+from karat.model.spec.external_access import TrainingSetup
+from karat.model.spec.system import Claim, Link, Refine, System, option
+from karat.systems.claims.zelda_2023 import list_setup_claims
 from karat.systems.linking.lexicon import build_lexicon, snapshot_metadata
 from karat.systems.linking.neural.metadata import get_fingerprint
 from karat.systems.linking.stages import USE_GIVEN_MENTIONS, chain_stages, make_candidate_stage
@@ -23,6 +27,45 @@ class ModelOptions:
     argument: str = option("", FOLDER_DESCRIPTION)
     kb: str = option("", "Snapshot whose names define the candidates of a mention; empty: all entities.")
     candidates: int = option(20, "Maximum number of candidates per mention.")
+
+
+def build_model_system(
+    kind: str,
+    title: str,
+    description: str,
+    *,
+    options: type[ModelOptions] = ModelOptions,
+    most_confident_first: Callable[[Any], bool] = lambda options: False,
+    setups: tuple[TrainingSetup, ...] = (),
+    citation: str = "",
+    claims: tuple[Claim, ...] = (),
+) -> System:
+    """Build the system of a `kind` of trained models, with its `title`, `description` and type of `options`.
+
+    `most_confident_first`: as in `make_ranking_stage`, for the options. `setups`, `citation` and `claims`:
+    as in `System`; what `setups` report is added to the claims.
+    """
+
+    def rank(options: ModelOptions) -> Refine:
+        return make_ranking_stage(options, kind, most_confident_first=most_confident_first(options))
+
+    return System(
+        title=title,
+        description=description,
+        start=lambda options, gold_mentions: start_model(options, rank(options)),
+        options=options,
+        hardest_task="d2kb",
+        gold_mentions="required",
+        id_space="that of the training data",
+        stages={"rank": rank},
+        fingerprint=lambda options: model_fingerprint(options, kind),
+        argument="DIR",
+        requirements=("karat train",),
+        extra="train",
+        setups=setups,
+        citation=citation,
+        claims=(*claims, *list_setup_claims(setups)),
+    )
 
 
 def make_ranking_stage(options: ModelOptions, kind: str, *, most_confident_first: bool = False) -> Refine:

@@ -14,6 +14,7 @@ from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response
 from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
+from karat.systems.claims.finegrained_2019 import list_finegrained_claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ SYSTEM = System(
     id_space="dbpedia, babelnet",
     requirements=("network access", "a BabelNet key in BABELFY_KEY"),
     extra="services",
+    citation="Moro et al. 2014: Entity Linking meets Word Sense Disambiguation: A Unified Approach. TACL.",
+    claims=list_finegrained_claims("B_s", "B_r"),
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(vocabulary="BabelNet"),
     sample=SystemSample(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from karat.model.spec.system import Link, System, option
+from karat.systems.claims.zelda_2023 import list_zelda_claims
 from karat.systems.linking.gold import make_gold_ranking_stage
 from karat.systems.linking.lexicon import KB_DESCRIPTION, build_lexicon, snapshot_metadata
 from karat.systems.linking.stages import USE_GIVEN_MENTIONS, chain_stages, make_candidate_stage
@@ -34,4 +35,5 @@ SYSTEM = System(
     gold_mentions="optional",
     fingerprint=lambda options: snapshot_metadata(options.kb),
     needs_gold=True,
+    claims=list_zelda_claims("CL-RECALL", "CG-recall"),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karat.model.document import Prediction
 from karat.model.spec.external_access import ExternalAccess
-from karat.model.spec.system import Link, System, SystemSample, option
+from karat.model.spec.system import System, SystemSample, option
 from karat.systems.adapters.program import fingerprint_files, make_command_linker, split_command
 
 
@@ -19,21 +19,13 @@ class _CommandOptions:
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
 
 
-def _variables(options: _CommandOptions) -> tuple[str, ...]:
-    """Return the names of the environment variables that the command gets."""
-    return tuple(filter(None, options.env.split("+")))
-
-
-def _start(options: _CommandOptions, gold_mentions: bool) -> Link:
-    """Return a linker that starts the command for each document; it gets no mentions."""
-    return make_command_linker(split_command(options.argument), _variables(options), options.timeout)
-
-
 SYSTEM = System(
     title="Any command",
     description="A program that is started once per document. It reads the text from standard input and writes JSON: a "
     "list of mentions with `start`, `end` and `entity`, or with `text` instead of the span.",
-    start=_start,
+    start=lambda options, gold_mentions: make_command_linker(
+        split_command(options.argument), options.env, options.timeout
+    ),
     options=_CommandOptions,
     argument="./my-linker --flag",
     id_space="its own",

@@ -13,6 +13,9 @@ from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response, to_utf16_offset
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
+from karat.systems.claims.bat_2013 import list_bat_claims
+from karat.systems.claims.fair_2023 import list_compared_claims
+from karat.systems.claims.finegrained_2019 import list_finegrained_claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,27 @@ SYSTEM = System(
     id_space="dbpedia",
     requirements=("network access or your own service",),
     extra="services",
+    citation="Mendes et al. 2011: DBpedia Spotlight: Shedding Light on the Web of Documents. I-SEMANTICS.",
+    claims=(
+        *list_bat_claims("DBPedia Spotlight", "DBpedia Spotlight"),
+        *list_finegrained_claims("D"),
+        *list_compared_claims(
+            "dbpedia-spotlight@elevant2024",
+            "DBpedia Spotlight (no configuration)",
+            section="A.2.3",
+            paper="Mendes et al. 2011",
+            reported=45.2,
+            reproduced=42.4,
+        ),
+        *list_compared_claims(
+            "dbpedia-spotlight@elevant2024",
+            "DBpedia Spotlight (confidence 0.35, support 100)",
+            section="A.2.3",
+            paper="Mendes et al. 2011",
+            reported=56.0,
+            reproduced=33.6,
+        ),
+    ),
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(
         data="Wikipedia links", vocabulary="DBpedia", candidate_list="titles, anchors and redirects"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karat.model.document import Candidate, Prediction
 from karat.model.spec.external_access import ExternalAccess
-from karat.model.spec.system import Link, System, SystemSample, option
+from karat.model.spec.system import System, SystemSample, option
 from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
 
 
@@ -35,15 +35,10 @@ def _command(options: _LinkingsOptions) -> tuple[str, ...]:
     )
 
 
-def _start(options: _LinkingsOptions, gold_mentions: bool) -> Link:
-    """Return a linker that exchanges JSON lines with the bridge to entity-linkings."""
-    return make_jsonl_linker(_command(options), tuple(filter(None, options.env.split("+"))), options.timeout)
-
-
 SYSTEM = System(
     title="entity-linkings",
     description="Any candidate retriever and reranker of the package, over a dictionary of entities.",
-    start=_start,
+    start=lambda options, gold_mentions: make_jsonl_linker(_command(options), options.env, options.timeout),
     options=_LinkingsOptions,
     hardest_task="d2kb",
     gold_mentions="required",

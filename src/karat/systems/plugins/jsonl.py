@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karat.model.document import Prediction
 from karat.model.spec.external_access import ExternalAccess
-from karat.model.spec.system import Link, System, SystemSample, option
+from karat.model.spec.system import System, SystemSample, option
 from karat.systems.adapters.program import fingerprint_files, make_jsonl_linker, split_command
 
 
@@ -19,22 +19,14 @@ class _JsonlOptions:
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
 
 
-def _variables(options: _JsonlOptions) -> tuple[str, ...]:
-    """Return the names of the environment variables that the command gets."""
-    return tuple(filter(None, options.env.split("+")))
-
-
-def _start(options: _JsonlOptions, gold_mentions: bool) -> Link:
-    """Return a linker that exchanges JSON lines with the command."""
-    return make_jsonl_linker(split_command(options.argument), _variables(options), options.timeout)
-
-
 SYSTEM = System(
     title="Any JSON lines program",
     description="A persistent program: for each line with `id`, `text` and, with gold mentions, `spans`, it writes "
     "one line "
     "with `predictions`. It may use another Python environment.",
-    start=_start,
+    start=lambda options, gold_mentions: make_jsonl_linker(
+        split_command(options.argument), options.env, options.timeout
+    ),
     options=_JsonlOptions,
     gold_mentions="optional",
     argument="my-venv/bin/python bridge.py",

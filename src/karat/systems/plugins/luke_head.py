@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from karat.model.spec.system import Refine, System, option
-from karat.systems.linking.model_system import ModelOptions, make_ranking_stage, model_fingerprint, start_model
+from karat.model.spec.system import option
+from karat.systems.linking.model_system import ModelOptions, build_model_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,22 +15,10 @@ class LukeHeadOptions(ModelOptions):
     )
 
 
-def _rank(options: LukeHeadOptions) -> Refine:
-    """Return the stage that ranks candidates with the trained model."""
-    return make_ranking_stage(options, "luke-head", most_confident_first=options.order)
-
-
-SYSTEM = System(
+SYSTEM = build_model_system(
+    "luke-head",
     title="LUKE's head",
     description="Predicts masked entities from the words and the other entities, the most confident mention first.",
-    start=lambda options, gold_mentions: start_model(options, _rank(options)),
     options=LukeHeadOptions,
-    hardest_task="d2kb",
-    gold_mentions="required",
-    id_space="that of the training data",
-    stages={"rank": _rank},
-    fingerprint=lambda options: model_fingerprint(options, "luke-head"),
-    argument="DIR",
-    requirements=("karat train",),
-    extra="train",
+    most_confident_first=lambda options: options.order,
 )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from karat.model.spec.system import Refine, System, option
+from karat.systems.claims.zelda_2023 import list_zelda_claims
 from karat.systems.linking.lexicon import (
     KB_DESCRIPTION,
     SNAPSHOT_TRAINING,
@@ -41,5 +42,6 @@ SYSTEM = System(
     stages={"candidates": _candidates, "rank": lambda options: LINK_FIRST_CANDIDATE},
     fingerprint=lambda options: snapshot_metadata(options.kb),
     requirements=("counts",),
+    claims=list_zelda_claims("MFS"),
     training=SNAPSHOT_TRAINING,
 )

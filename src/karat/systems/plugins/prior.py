@@ -5,10 +5,9 @@ A stage is a step of a system: detection, candidates or ranking.
 
 from dataclasses import dataclass
 
-from karat.model.spec.system import Link, Refine, System, option
-from karat.systems.linking.detection import DETECTOR_DESCRIPTION, MODEL_DESCRIPTION, Detector, make_detection_stage
+from karat.model.spec.system import System, option
+from karat.systems.claims.fair_2023 import list_fair_claims
 from karat.systems.linking.lexicon import (
-    KB_DESCRIPTION,
     SNAPSHOT_TRAINING,
     SUBSTITUTE_DESCRIPTION,
     Lexicon,
@@ -17,18 +16,20 @@ from karat.systems.linking.lexicon import (
     choose_weights,
     snapshot_metadata,
 )
-from karat.systems.linking.stages import LINK_FIRST_CANDIDATE, USE_GIVEN_MENTIONS, chain_stages, make_candidate_stage
+from karat.systems.linking.name_linker import (
+    NameLinkerOptions,
+    detect_names,
+    link_likeliest,
+    make_start,
+    propose_candidates,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class PriorOptions:
+class PriorOptions(NameLinkerOptions):
     """The options of `prior`."""
 
-    kb: str = option("starter", KB_DESCRIPTION)
     substitute: Substitute = option("none", SUBSTITUTE_DESCRIPTION)
-    detector: Detector = option("rules", DETECTOR_DESCRIPTION)
-    model: str = option("en_core_web_sm", MODEL_DESCRIPTION)
-    candidates: int = option(20, "Maximum number of candidates per mention.")
 
     @property
     def lexicon(self) -> Lexicon:
@@ -36,31 +37,15 @@ class PriorOptions:
         return build_lexicon(self.kb, choose_weights(self.kb, self.substitute))
 
 
-def _detect(options: PriorOptions) -> Refine:
-    """Return the stage that detects mentions with the detector in the options."""
-    return make_detection_stage(options.detector, options.lexicon, options.model)
-
-
-def _candidates(options: PriorOptions) -> Refine:
-    """Return the stage that proposes the most likely entities of each surface."""
-    return make_candidate_stage(options.lexicon, options.candidates)
-
-
-def _start(options: PriorOptions, gold_mentions: bool) -> Link:
-    """Return the function that links documents with the three stages, or given mentions with the last two."""
-    return chain_stages(
-        USE_GIVEN_MENTIONS if gold_mentions else _detect(options), _candidates(options), LINK_FIRST_CANDIDATE
-    )
-
-
 SYSTEM = System(
     title="Prior",
     description="Detects names by rules or with spaCy and links each to the entity it is most often linked to.",
-    start=_start,
+    start=make_start(link_likeliest),
     options=PriorOptions,
     gold_mentions="optional",
-    stages={"detect": _detect, "candidates": _candidates, "rank": lambda options: LINK_FIRST_CANDIDATE},
+    stages={"detect": detect_names, "candidates": propose_candidates, "rank": link_likeliest},
     fingerprint=lambda options: snapshot_metadata(options.kb),
     requirements=("counts",),
+    claims=list_fair_claims("Baseline"),
     training=SNAPSHOT_TRAINING,
 )

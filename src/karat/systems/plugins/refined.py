@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from karat.model.document import Prediction
 from karat.model.spec.external_access import ExternalAccess, TrainingDetails
-from karat.model.spec.system import Link, System, SystemSample, option
+from karat.model.spec.system import System, SystemSample, option
 from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
+from karat.systems.claims.fair_2023 import list_fair_claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +29,19 @@ def _command(options: _RefinedOptions) -> tuple[str, ...]:
     return bridge_command("refined", options.python, options.model, options.entities)
 
 
-def _start(options: _RefinedOptions, gold_mentions: bool) -> Link:
-    """Return a linker that exchanges JSON lines with the bridge to ReFinED."""
-    return make_jsonl_linker(_command(options), tuple(filter(None, options.env.split("+"))), options.timeout)
-
-
 SYSTEM = System(
     title="ReFinED",
     description="Detects, types and links all mentions of a document in one pass of a transformer.",
-    start=_start,
+    start=lambda options, gold_mentions: make_jsonl_linker(_command(options), options.env, options.timeout),
     options=_RefinedOptions,
     hardest_task="a2kb",
     gold_mentions="optional",
     id_space="wikidata",
     fingerprint=lambda options: fingerprint_files(_command(options)[1:]),
     requirements=("an environment with refined",),
+    citation="Ayoola et al. 2022: ReFinED: An Efficient Zero-Shot-Capable Approach to End-to-End "
+    "Entity Linking. NAACL.",
+    claims=list_fair_claims("ReFinED"),
     external_access=lambda options: ExternalAccess(command=_command(options)),
     training=TrainingDetails(
         data="Wikipedia; the model aida_model also AIDA-CoNLL",

@@ -15,6 +15,8 @@ from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
+from karat.systems.claims.fair_2023 import list_fair_claims
+from karat.systems.claims.posthoc_2021 import list_posthoc_claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ SYSTEM = System(
     id_space="enwiki",
     requirements=("network access or your own service",),
     extra="services",
+    citation="van Hulst et al. 2020: REL: An Entity Linker Standing on the Shoulders of Giants. SIGIR.",
+    claims=(*list_fair_claims("REL"), *list_posthoc_claims("REL")),
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(data="AIDA-CoNLL", dump_date="2014 or 2019", vocabulary="Wikipedia"),
     sample=SystemSample(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karat.model.document import Prediction
 from karat.model.spec.external_access import ExternalAccess
-from karat.model.spec.system import Link, System, SystemSample, option
+from karat.model.spec.system import System, SystemSample, option
 from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
 
 
@@ -25,15 +25,10 @@ def _command(options: _SpacyOptions) -> tuple[str, ...]:
     return bridge_command("spacy", options.python, options.argument)
 
 
-def _start(options: _SpacyOptions, gold_mentions: bool) -> Link:
-    """Return a linker that exchanges JSON lines with the bridge to spaCy."""
-    return make_jsonl_linker(_command(options), tuple(filter(None, options.env.split("+"))), options.timeout)
-
-
 SYSTEM = System(
     title="spaCy's EntityLinker",
     description="A spaCy pipeline with a trained entity linker.",
-    start=_start,
+    start=lambda options, gold_mentions: make_jsonl_linker(_command(options), options.env, options.timeout),
     options=_SpacyOptions,
     hardest_task="a2kb",
     argument="PIPELINE",

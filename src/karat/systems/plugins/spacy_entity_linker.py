@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karat.model.document import Prediction
 from karat.model.spec.external_access import ExternalAccess, TrainingDetails
-from karat.model.spec.system import Link, System, SystemSample, option
+from karat.model.spec.system import System, SystemSample, option
 from karat.systems.adapters.program import bridge_command, fingerprint_files, make_jsonl_linker
 
 
@@ -27,15 +27,10 @@ def _command(options: _WikidataOptions) -> tuple[str, ...]:
     return bridge_command("spacy_entity_linker", options.python, options.model)
 
 
-def _start(options: _WikidataOptions, gold_mentions: bool) -> Link:
-    """Return a linker that exchanges JSON lines with the bridge to spacy-entity-linker."""
-    return make_jsonl_linker(_command(options), tuple(filter(None, options.env.split("+"))), options.timeout)
-
-
 SYSTEM = System(
     title="spacy-entity-linker",
     description="Links sentence parts that are Wikidata aliases to their most frequent meaning.",
-    start=_start,
+    start=lambda options, gold_mentions: make_jsonl_linker(_command(options), options.env, options.timeout),
     options=_WikidataOptions,
     hardest_task="a2kb",
     id_space="wikidata",

@@ -1,14 +1,23 @@
 """TagMe (Ferragina and Scaiella, CIKM 2010), for short texts.
 
 A stage is a step of a system: detection, candidates or ranking.
+
+A block is a group of mentions of one text that are linked jointly: by votes between their candidates, pruned by ρ.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
 from msgspec.structs import replace
 
-from karat.model.document import Document, Prediction, Response
+from karat.model.document import Candidate, Document, Prediction, Response
 from karat.model.spec.system import Link, Refine, System, option
+from karat.model.tables.columns import Floats, Longs
 from karat.systems.linking.lexicon import (
     KB_DESCRIPTION,
     SNAPSHOT_TRAINING,
@@ -19,9 +28,13 @@ from karat.systems.linking.lexicon import (
     choose_weights,
     snapshot_metadata,
 )
-from karat.systems.linking.relatedness import find_neighbours
+from karat.systems.linking.relatedness import Neighbours, find_neighbours, split_blocks
 from karat.systems.linking.stages import USE_GIVEN_MENTIONS, chain_stages, make_candidate_stage, make_document_stage
-from karat.systems.linking.tagme import annotate, find_spots
+
+_WORD: Final = re.compile(r"\w+(?:[.'’&-]\w+)*")
+_MAX_WORDS: Final = 6
+_DEFAULT_LINK_PROBABILITY: Final = (0.5, 0.02)
+"""The link probability of words without counts, with a capital and without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +86,152 @@ def _start(options: TagmeOptions, gold_mentions: bool) -> Link:
     return chain_stages(_detect(options), _candidates(options), _rank(options, options.rho))
 
 
+class Spot(NamedTuple):
+    """A sequence of words that may be a mention.
+
+    `start`, `end`: span in code points.
+    `row`: row of the surface form in the lexicon.
+    `link_probability`: share of the occurrences of the words that are links.
+    """
+
+    start: int
+    end: int
+    row: int
+    link_probability: float
+
+
+def find_spots(text: str, lexicon: Lexicon, min_link_probability: float) -> Iterator[Spot]:
+    """Yield sequences of up to 6 words that are in the lexicon and often links, in order and without overlaps.
+
+    The link probability must reach `min_link_probability`; without counts it is 0.5 with a capital, else 0.02.
+    """
+    words = [(word.start(), word.end()) for word in _WORD.finditer(text)]
+    first_words, loose, rows = lexicon.max_words_by_first_word, lexicon.loose_rows, lexicon.rows
+    lower = text.casefold() if text.isascii() else None
+    matches: list[Spot] = []
+    for index, (start, end) in enumerate(words):
+        word = lower[start:end] if lower is not None else text[start:end].casefold()
+        longest = first_words.get(word)
+        if longest is None:
+            continue
+        for stop in range(min(index + min(longest, _MAX_WORDS), len(words)), index, -1):
+            end = words[stop - 1][1]
+            surface = text[start:end]
+            row = rows.get(surface)
+            if row is None:
+                row = loose.get(lower[start:end] if lower is not None else surface.casefold())
+            if row is None or len(surface) < 2 or surface.isdigit():
+                continue
+            probability = float(lexicon.link_probability[row])
+            if probability != probability:
+                probability = _DEFAULT_LINK_PROBABILITY[not any(map(str.isupper, surface))]
+            if probability >= min_link_probability:
+                matches.append(Spot(start, end, row, probability))
+    yield from _remove_overlaps(matches)
+
+
+def _remove_overlaps(spots: list[Spot]) -> list[Spot]:
+    """Return spots without overlaps: the earlier or longer one wins unless the other has a higher link probability.
+
+    `spots` must be sorted by start, the longest first.
+    """
+    result: list[Spot] = []
+    for spot in spots:  # by their start, the longest first
+        while result and spot.start < result[-1].end and spot.link_probability > result[-1].link_probability:
+            result.pop()
+        if not result or spot.start >= result[-1].end:
+            result.append(spot)
+    return result
+
+
+class VoteResult(NamedTuple):
+    """The candidates that mentions choose by votes.
+
+    `choices`: index of the chosen candidate of each mention, among all candidates.
+    `votes`: sum of the votes for each candidate.
+    `coherence`: mean relatedness of each mention's choice to the other choices.
+    """
+
+    choices: Longs
+    votes: Floats
+    coherence: Floats
+
+
+def vote(
+    codes: Longs, owner: Longs, prior: Floats, n_mentions: int, neighbours: Neighbours, epsilon: float
+) -> VoteResult:
+    """Let all mentions vote for the candidates of each other mention.
+
+    `codes`, `owner`, `prior`: entity code, index of the mention and prior of each candidate, mention after mention.
+    A mention's vote for a candidate is the mean relatedness of its own candidates, weighted by their priors. Of the
+    candidates with nearly the most votes (up to `epsilon`), the one with the highest prior is chosen.
+    """
+    related = neighbours.relatedness(codes)
+    n_candidates = np.bincount(owner, minlength=n_mentions)
+    ballots = np.zeros((len(codes), n_mentions))
+    ballots[np.arange(len(codes)), owner] = prior / n_candidates[owner]
+    votes = related @ ballots
+    votes[np.arange(len(codes)), owner] = 0.0
+    total = votes.sum(axis=1)
+    best = np.zeros(n_mentions)
+    np.maximum.at(best, owner, total)
+    is_close = total >= best[owner] * (1 - epsilon)
+    order = np.lexsort((np.arange(len(codes)), -prior, ~is_close, owner))
+    chosen = order[np.searchsorted(owner[order], np.arange(n_mentions))]
+    linked = related[np.ix_(chosen, chosen)]
+    coherence = (linked.sum(axis=1) - linked.diagonal()) / max(n_mentions - 1, 1)
+    return VoteResult(chosen, total, coherence)
+
+
+def annotate(
+    document: Document, response: Response, lexicon: Lexicon, neighbours: Neighbours, *, epsilon: float, rho: float
+) -> Response:
+    """Return the response with each mention linked by votes, without mentions whose ρ is below `rho`.
+
+    ρ, the score of a link, is the mean of link probability and coherence. `epsilon` is that of `vote`. Mentions
+    without candidates stay unchanged. Mentions of long texts are linked in blocks of up to 24.
+    """
+    others = tuple(prediction for prediction in response.predictions if not prediction.candidates)
+    mentions = [prediction for prediction in response.predictions if prediction.candidates]
+    predictions = [
+        prediction
+        for block in split_blocks(len(mentions))
+        for prediction in _link_block(document, mentions[block], lexicon, neighbours, epsilon)
+    ]
+    accepted = [prediction for prediction in predictions if prediction.score is None or prediction.score >= rho]
+    return replace(response, predictions=tuple(sorted([*accepted, *others], key=lambda prediction: prediction.start)))
+
+
+def _link_block(
+    document: Document, mentions: list[Prediction], lexicon: Lexicon, neighbours: Neighbours, epsilon: float
+) -> Iterator[Prediction]:
+    """Yield the mentions of one block, linked by votes and scored by ρ; all must have candidates in the lexicon."""
+    if not mentions:
+        return
+    pairs = [(index, candidate) for index, prediction in enumerate(mentions) for candidate in prediction.candidates]
+    owner = np.array([index for index, _ in pairs])
+    codes = np.array([lexicon.codes[candidate.entity] for _, candidate in pairs])
+    prior = np.array([candidate.score or 0.0 for _, candidate in pairs])
+    result = vote(codes, owner, prior, len(mentions), neighbours, epsilon)
+    for index, prediction in enumerate(mentions):
+        row = lexicon.find_row(document.text[prediction.start : prediction.end])
+        probability = float(lexicon.link_probability[row]) if row >= 0 else np.nan
+        if probability != probability:
+            probability = _DEFAULT_LINK_PROBABILITY[
+                not any(map(str.isupper, document.text[prediction.start : prediction.end]))
+            ]
+        chosen = pairs[result.choices[index]][1]
+        votes = result.votes[owner == index]
+        ranked = [
+            Candidate(candidate.entity, round(float(vote), 6))
+            for vote, candidate in sorted(zip(votes.tolist(), prediction.candidates, strict=True), key=lambda x: -x[0])
+        ]
+        others = [candidate for candidate in ranked if candidate.entity != chosen.entity]
+        first = next(candidate for candidate in ranked if candidate.entity == chosen.entity)
+        score = round((probability + float(result.coherence[index])) / 2, 6)
+        yield Prediction(prediction.start, prediction.end, chosen.entity, score=score, candidates=(first, *others))
+
+
 SYSTEM = System(
     title="TagMe",
     description="Detects words that are often links, lets the candidates of all mentions vote for each other by "
@@ -88,5 +247,7 @@ SYSTEM = System(
     },
     fingerprint=lambda options: snapshot_metadata(options.kb),
     requirements=("counts", "links"),
+    citation="Ferragina and Scaiella 2010: TAGME: On-the-Fly Annotation of Short Text Fragments "
+    "(by Wikipedia Entities). CIKM.",
     training=SNAPSHOT_TRAINING,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import quote
 
 import msgspec
 
@@ -11,9 +10,12 @@ from karat.model.document import Document, Prediction, Response
 from karat.model.spec.external_access import TrainingDetails
 from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.http_client import WebRequest
-from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response
+from karat.systems.adapters.service_responses import ServiceAnnotation, build_page_url, parse_json, to_response
 from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
+from karat.systems.claims.bat_2013 import list_bat_claims
+from karat.systems.claims.fair_2023 import list_compared_claims, list_fair_claims
+from karat.systems.claims.finegrained_2019 import list_finegrained_claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +52,15 @@ def _parse_response(document: Document, body: bytes, language: str) -> Response:
     result = parse_json(body, _TagResponse, "TagMe")
     annotations = (
         ServiceAnnotation(
-            annotation.start, annotation.end, _page_url(annotation, language), annotation.rho, annotation.spot
+            annotation.start,
+            annotation.end,
+            build_page_url(annotation.title, annotation.id, language),
+            annotation.rho,
+            annotation.spot,
         )
         for annotation in result.annotations
     )
     return to_response(document, annotations, seconds=None if result.time is None else result.time / 1000)
-
-
-def _page_url(annotation: _Annotation, language: str) -> str:
-    """Return the URL of the linked Wikipedia page, by its title or else by its page id."""
-    base = f"https://{language}.wikipedia.org/"
-    return (
-        f"{base}wiki/{quote(annotation.title.replace(' ', '_'))}"
-        if annotation.title
-        else f"{base}?curid={annotation.id}"
-    )
 
 
 def _start(options: _TagmeOptions, gold_mentions: bool) -> Link:
@@ -88,6 +84,21 @@ SYSTEM = System(
     id_space="enwiki",
     requirements=("network access", "a D4Science token in TAGME_TOKEN"),
     extra="services",
+    citation="Ferragina and Scaiella 2010: TAGME: On-the-Fly Annotation of Short Text Fragments "
+    "(by Wikipedia Entities). CIKM.",
+    claims=(
+        *list_bat_claims("TagMe 2"),
+        *list_finegrained_claims("T"),
+        *list_fair_claims("TagMe"),
+        *list_compared_claims(
+            "wiki-annot30@ferragina2010",
+            "TagMe",
+            section="A.2.2",
+            paper="Ferragina and Scaiella 2010",
+            reported=76.2,
+            reproduced=57.5,
+        ),
+    ),
     external_access=lambda options: get_web_access(options.url),
     training=TrainingDetails(
         data="Wikipedia links", vocabulary="Wikipedia", candidate_list="titles, anchors and redirects"

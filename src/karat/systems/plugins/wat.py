@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import quote
 
 import msgspec
 
@@ -11,7 +10,13 @@ from karat.model.document import Document, Prediction, Response
 from karat.model.spec.external_access import TrainingDetails
 from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.http_client import WebRequest
-from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response, to_utf16_offset
+from karat.systems.adapters.service_responses import (
+    ServiceAnnotation,
+    build_page_url,
+    parse_json,
+    to_response,
+    to_utf16_offset,
+)
 from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 
@@ -49,20 +54,16 @@ def _parse_response(document: Document, body: bytes) -> Response:
     result = parse_json(body, _WatResponse, "WAT")
     times = [value for name, value in result.metrics.items() if name.startswith("time_")]
     annotations = (
-        ServiceAnnotation(annotation.start, annotation.end, _page_url(annotation), annotation.rho, annotation.spot)
+        ServiceAnnotation(
+            annotation.start,
+            annotation.end,
+            build_page_url(annotation.title, annotation.id, "en"),
+            annotation.rho,
+            annotation.spot,
+        )
         for annotation in result.annotations
     )
     return to_response(document, annotations, utf16=True, seconds=sum(times) / 1e9 if times else None)
-
-
-def _page_url(annotation: _WatAnnotation) -> str:
-    """Return the URL of the linked page of the English Wikipedia, by its title or else by its page id."""
-    base = "https://en.wikipedia.org/"
-    return (
-        f"{base}wiki/{quote(annotation.title.replace(' ', '_'))}"
-        if annotation.title
-        else f"{base}?curid={annotation.id}"
-    )
 
 
 def _start(options: _WatOptions, gold_mentions: bool) -> Link:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from karat.model.document import Response
+from karat.model.json.decoder import JsonError, decode_json
 from karat.storage.response_store import ResponseStore
 
 Clock: TypeAlias = Literal["service-reported", "local call", "local call, batch mean", "wall"]
@@ -44,8 +45,8 @@ def read_cached_responses(store: ResponseStore, keys: Sequence[str]) -> Iterator
     for key in dict.fromkeys(keys):
         record = store.get(key)
         if record is not None:
-            with suppress(msgspec.DecodeError, UnicodeDecodeError):
-                yield key, msgspec.json.decode(record, type=CachedResponse)
+            with suppress(JsonError):
+                yield key, decode_json(record, CachedResponse)
 
 
 def write_cached_response(store: ResponseStore, key: str, cached: CachedResponse) -> None:

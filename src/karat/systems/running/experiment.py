@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,7 +20,9 @@ from karat.model.errors import InputError, UsageError
 from karat.model.output.progress import track_progress
 from karat.model.results.result import Result
 from karat.model.spec.external_access import TrainingDetails
+from karat.model.spec.settings.conventions import Ids
 from karat.model.spec.settings.task import TASKS, parse_task
+from karat.storage.files import Source
 from karat.systems.running.run import SystemRun, run_system
 from karat.systems.running.system import RunnableSystem, check_unused_options, make_titles_unique
 from karat.systems.running.system_runner import RunOptions
@@ -89,10 +90,14 @@ class Experiment:
 
     @property
     def request(self) -> Request:
-        """The request with which all runs are scored: profile, settings, task, match relations and threshold."""
+        """The request with which all runs are scored: profile, settings, task, match relations and threshold.
+
+        The setting `ids=resolved` uses the knowledge base.
+        """
         values = {"task": self.task, "match": ",".join(self.relations) or None, "threshold": self.threshold}
         settings = {**self.settings, **{name: value for name, value in values.items() if value is not None}}
-        return Request.from_options(profile=self.profile, settings=settings)
+        kb = self.kb if settings.get("ids") == str(Ids.RESOLVED) else None
+        return Request.from_options(profile=self.profile, settings=settings, kb=kb)
 
     @property
     def gold_mentions(self) -> bool:
@@ -152,11 +157,12 @@ def create_experiment(names: Sequence[str], shared_options: Mapping[str, str], *
 def read_experiment(path: str) -> tuple[Experiment, str]:
     """Read a TOML file; return the experiment and the output folder of its predictions.
 
-    An invalid file raises `InputError`. An unreadable file, an unknown system and an option that no system has raise
+    An unreadable or invalid file raises `InputError`. An unknown system and an option that no system has raise
     `UsageError` or `UnknownNameError`.
     """
+    data = Source(path).read_bytes()
     try:
-        content = msgspec.convert(tomllib.loads(Path(path).read_text(encoding="utf-8")), ExperimentFile)
+        content = msgspec.convert(tomllib.loads(data.decode()), ExperimentFile)
         run_options = msgspec.convert(
             {name.replace("-", "_"): value for name, value in content.run.items()}, RunOptions
         )
@@ -167,9 +173,7 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
             name: msgspec.convert(_to_field_names(details), TrainingDetails)
             for name, details in content.training.items()
         }
-    except OSError as problem:
-        raise UsageError(f"{path} cannot be read ({problem.strerror}). Check the path.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as problem:
+    except (ValueError, RecursionError) as problem:  # also for numbers and nesting beyond Python's limits
         raise InputError(
             path,
             actual=str(problem),

@@ -23,12 +23,16 @@ from karat.stats.timing import Usage, get_usage, start_measurement
 from karat.storage.data_folder import get_home_folder
 from karat.storage.response_store import ResponseStore
 from karat.storage.retry import RateLimiter, RetryPolicy, use_retry_policy
-from karat.systems.adapters.telemetry import ResponseTelemetry, capture_telemetry, redact_secrets
+from karat.systems.adapters.telemetry import ResponseTelemetry, capture_telemetry, redact_response
 from karat.systems.running.cached_responses import CachedResponse, Clock, read_cached_responses, write_cached_response
-from karat.systems.running.latency import measure_latency, subtract_latency
 from karat.systems.running.system import RunnableSystem, document_key
 
+_CORRECTED: Final = "wall minus empty request"
+_EMPTY_REQUEST: Final = "a" + " " * 3000  # the probe of BAT, which contains no entity
+
+
 _POLL_SECONDS: Final = 0.5  # between two checks for an interrupt
+_FLUSH_SECONDS: Final = 1.0  # between two flushes of the responses of a local system
 _SKIPPED_MESSAGE: Final = "not sent, because {count} documents in a row had failed; last error: {last}"
 
 
@@ -234,7 +238,7 @@ class SystemRunner:
     def run(self, missing: Mapping[str, Document], advance: Advance) -> dict[str, CachedResponse]:
         """Start the system, send the documents and return their responses, both by cache key; then close the system.
 
-        `advance` is called with 1 after each document. Responses are written to the cache.
+        `advance` is called with the number of documents whose responses are on disk, in the cache, since the last call.
         """
         assert self._system.system is not None
         before, start = start_measurement(), time.perf_counter()
@@ -269,6 +273,7 @@ class SystemRunner:
                 pass
         responses: dict[str, CachedResponse] = {}
         times: dict[str, list[float]] = {}
+        n_unflushed, last_flush = 0, time.monotonic()
         for timing in range(max(1, self._options.timing_runs)):
             is_last = timing == max(1, self._options.timing_runs) - 1
             for timed in self._iterate_responses(link, documents):
@@ -277,11 +282,16 @@ class SystemRunner:
                     times.setdefault(key, []).append(timed.seconds)
                 if not is_last:
                     continue
-                if key not in responses:
-                    advance(1)
+                n_unflushed += key not in responses
                 median = None if timed.seconds is None else sorted(times[key])[len(times[key]) // 2]
                 clock: Clock = "local call" if timed.batch_size == 1 else "local call, batch mean"
                 responses[key] = self._store_response(key, timed.response, median, clock, timed.telemetry)
+                if time.monotonic() - last_flush > _FLUSH_SECONDS:
+                    self._store.flush()
+                    advance(n_unflushed)
+                    n_unflushed, last_flush = 0, time.monotonic()
+        self._store.flush()
+        advance(n_unflushed)
         return responses
 
     def _iterate_responses(self, link: Link, documents: Sequence[tuple[str, Document]]) -> Iterator[TimedResponse]:
@@ -307,6 +317,7 @@ class SystemRunner:
                     with capture_telemetry() as telemetry:
                         response = next(responses)
                     total += time.perf_counter() - start
+                    response = redact_response(response, telemetry)
                     self._failures.record(response)
                     timed = TimedResponse(documents[index][0], response, None, 1, telemetry)
                     batch.append(timed)
@@ -325,9 +336,11 @@ class SystemRunner:
             except KaratError:
                 raise
             except Exception as problem:  # noqa: BLE001  # any exception of a system is the error of this document
-                response = Response(documents[index][1].id, error=f"{type(problem).__name__}: {problem}")
+                telemetry = ResponseTelemetry()
+                error = Response(documents[index][1].id, error=f"{type(problem).__name__}: {problem}")
+                response = redact_response(error, telemetry)
                 self._failures.record(response)
-                batch.append(TimedResponse(documents[index][0], response, None, 1, ResponseTelemetry()))
+                batch.append(TimedResponse(documents[index][0], response, None, 1, telemetry))
                 index += 1
                 total += time.perf_counter() - start
             yield from _spread_time(batch, total)
@@ -369,25 +382,27 @@ class SystemRunner:
         start = time.perf_counter()
         with capture_telemetry() as telemetry:
             response = next(iter(link([document])))
+        response = redact_response(response, telemetry)
         wall = time.perf_counter() - start if telemetry.seconds is None else telemetry.seconds
         self._failures.record(response)
         is_local = self._system.access is not None and self._system.access.command
-        return key, self._store_response(key, response, wall, "local call" if is_local else "wall", telemetry)
+        cached = self._store_response(key, response, wall, "local call" if is_local else "wall", telemetry)
+        self._store.flush()
+        return key, cached
 
     def _store_response(
         self, key: str, response: Response, seconds: float | None, clock: Clock, telemetry: ResponseTelemetry
     ) -> CachedResponse:
         """Return a response with its time and telemetry; write it to the cache unless it has a temporary error.
 
-        `seconds` and `clock` count only if the response has no time of its own. Credentials are redacted from errors.
+        `seconds` and `clock` count only if the response has no time of its own.
         """
         self.peak_memory = max(self.peak_memory, telemetry.peak_memory)
-        if response.error is not None:
-            response = msgspec.structs.replace(response, error=redact_secrets(response.error))
-        elif response.seconds is None:
-            response = msgspec.structs.replace(response, seconds=seconds)
-        else:
-            clock = "service-reported"
+        if response.error is None:
+            if response.seconds is None:
+                response = msgspec.structs.replace(response, seconds=seconds)
+            else:
+                clock = "service-reported"
         cached = CachedResponse(
             response, clock, _now(), dict(telemetry.counts), self.latency, telemetry.is_final, self.workers
         )
@@ -405,3 +420,46 @@ def _spread_time(batch: Sequence[TimedResponse], seconds: float) -> Iterator[Tim
 def _now() -> str:
     """Return the current time in UTC, in ISO 8601 to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def measure_latency(link: Link, n_probes: int) -> float:
+    """Send `n_probes` empty requests to a service; return their mean seconds, without the fastest and the slowest.
+
+    Return 0 if a request fails or the service reports its own times, which need no correction.
+    """
+    times = []
+    for _ in range(n_probes):
+        with capture_telemetry() as telemetry:
+            response = next(iter(link([Document("empty", _EMPTY_REQUEST)])))
+        if response.error is not None or telemetry.seconds is None or response.seconds is not None:
+            return 0.0
+        times.append(telemetry.seconds)
+    trimmed = sorted(times)[1:-1] or times
+    return sum(trimmed) / len(trimmed) if trimmed else 0.0
+
+
+def subtract_latency(responses: Mapping[str, CachedResponse]) -> tuple[dict[str, CachedResponse], int]:
+    """Return the responses with the latency of an empty request subtracted from their times, and a count.
+
+    The count is the number of responses that took no longer than an empty request. If it is not 0, an empty request
+    does not measure the latency, and nothing is subtracted.
+    """
+    calibrated = {
+        key: cached
+        for key, cached in responses.items()
+        if cached.clock == "wall" and cached.latency and cached.response.seconds is not None
+    }
+    n_within = sum((cached.response.seconds or 0.0) <= cached.latency for cached in calibrated.values())
+    if n_within:
+        return dict(responses), n_within
+    corrected = {
+        key: msgspec.structs.replace(
+            cached,
+            clock=_CORRECTED,
+            response=msgspec.structs.replace(
+                cached.response, seconds=(cached.response.seconds or 0.0) - cached.latency
+            ),
+        )
+        for key, cached in calibrated.items()
+    }
+    return {**responses, **corrected}, 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from karat.formats.parsing.lines import decode_utf8
 from karat.model.errors import UnknownNameError, UsageError
+from karat.storage.files import Source
 
 Softmax: TypeAlias = Literal["full", "sampled", "listed"]
 """The entities of the softmax: all, a weighted sample with those of the batch, or the candidates of a mention."""
@@ -105,8 +106,12 @@ def adapt_preset(
 
 
 def read_entity_list(path: str) -> list[str]:
-    """Return the entity ids in a file, one per line; raise `UsageError` if there are none."""
-    lines = [line for line in Path(path).read_text(encoding="utf-8").splitlines() if line]
+    """Return the entity ids in a file, one per line.
+
+    Raise `UsageError` if there are none, and `InputError` if the file cannot be read.
+    """
+    source = Source(path)
+    lines = [line for line in decode_utf8(source.read_bytes(), source).splitlines() if line]
     if not lines:
         raise UsageError(f"{path} contains no entities. Write one id per line.")
     return lines

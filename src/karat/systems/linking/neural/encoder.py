@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
 from karat.model.errors import InputError, UsageError
+from karat.model.json.decoder import decode_json
 
 Weights: TypeAlias = dict[str, Tensor]
 
@@ -48,14 +48,14 @@ class BertConfig:
         """
         path = folder / _CONFIG
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = decode_json(path.read_bytes())
             if values.get("hidden_act", "gelu") != "gelu" or values.get("model_type", "bert") != "bert":
                 raise ValueError(f"a {values.get('model_type')} with {values.get('hidden_act')}")
             sizes = {field: int(values[config_name]) for field, config_name in _CONFIG_NAMES.items()}
             return cls(**sizes, epsilon=float(values.get("layer_norm_eps", 1e-12)))
         except FileNotFoundError:
             raise UsageError(f"{folder} has no {_CONFIG}. Name the folder of a BERT model, or {MINILM}.") from None
-        except (ValueError, KeyError, AttributeError, UnicodeDecodeError) as problem:
+        except (ValueError, KeyError, AttributeError, TypeError) as problem:
             raise InputError(
                 str(path),
                 actual=str(problem),

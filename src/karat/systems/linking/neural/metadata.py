@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from karat.model.errors import InputError, KaratError, UsageError
+from karat.model.json.decoder import decode_json
 
 Kind: TypeAlias = Literal["fevry", "luke-head", "bi-encoder"]
 """The kinds of models that can be trained; each is also the name of a system."""
@@ -31,7 +31,7 @@ def read_metadata(folder: Path) -> dict[str, Any]:
     """
     path = folder / METADATA_FILE
     try:
-        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        values: dict[str, Any] = decode_json(path.read_bytes(), dict[str, Any])
         layout = values["karat"]
     except FileNotFoundError:
         raise UsageError(f"{str(folder)!r} has no trained model. Run karat train KIND --train T --out DIR.") from None

@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import save_file
 
 from karat.model.errors import InputError, UsageError
+from karat.model.json.decoder import decode_json
 from karat.systems.linking.neural.encoder import BertConfig, BertEncoder, read_weights
 from karat.systems.linking.neural.metadata import LAYOUT, METADATA_FILE, Kind, read_metadata
 from karat.systems.linking.neural.models import BiEncoderModel, EntityModel, FevryModel, LukeModel
@@ -154,7 +155,7 @@ def _write_json(path: Path, value: object) -> None:
 def _read_entities(path: Path) -> dict[str, Any]:
     """Read the lists `ids` and `names` of entities; raise `InputError` if the file is invalid."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = decode_json(path.read_bytes())
         if len(values["ids"]) != len(values["names"]):
             raise ValueError("different numbers of names and ids")
     except (OSError, ValueError, KeyError, TypeError) as problem:

@@ -1,9 +1,9 @@
-"""Mention detection by rules or by a spaCy model.
+"""Systems that detect names, propose the candidates of a lexicon and rank them.
 
-The rules look at runs of capitalised words, with numbers after them and function words between them ("Bank of
-England"). From left to right, the longest part that is a known name is a mention. A single word is a mention only after
-a title or demonym ("German Chancellor Merkel") or next to a function word; otherwise it may be part of an unknown name.
-A run without any known part is one unlinked mention.
+Mentions are detected by rules or by a spaCy model. The rules look at runs of capitalised words, with numbers after them
+and function words between them ("Bank of England"). From left to right, the longest part that is a known name is a
+mention. A single word is a mention only after a title or demonym ("German Chancellor Merkel") or next to a function
+word; otherwise it may be part of an unknown name. A run without any known part is one unlinked mention.
 
 A stage is a step of a system: detection, candidates or ranking.
 """
@@ -11,7 +11,8 @@ A stage is a step of a system: detection, candidates or ranking.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
@@ -19,9 +20,16 @@ from msgspec.structs import replace
 
 from karat.model.document import Document, Prediction, Response
 from karat.model.errors import UsageError
-from karat.model.spec.system import Refine
-from karat.systems.linking.lexicon import Lexicon
-from karat.systems.linking.stages import make_document_stage, split_batches
+from karat.model.spec.system import Link, Refine, option
+from karat.systems.linking.lexicon import KB_DESCRIPTION, Lexicon, build_lexicon
+from karat.systems.linking.stages import (
+    LINK_FIRST_CANDIDATE,
+    USE_GIVEN_MENTIONS,
+    chain_stages,
+    make_candidate_stage,
+    make_document_stage,
+    split_batches,
+)
 
 Detector: TypeAlias = Literal["rules", "spacy"]
 DETECTOR_DESCRIPTION: Final = "Mention detector: rules, or a spaCy model (extra spacy)."
@@ -207,3 +215,43 @@ def _load_model(name: str) -> Any:  # noqa: ANN401  # spaCy ships no types that 
         raise UsageError(
             f"the spaCy model {name} is not installed. Run python -m spacy download {name}, or use --detector rules."
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class NameLinkerOptions:
+    """The options that all these systems have."""
+
+    kb: str = option("starter", KB_DESCRIPTION)
+    detector: Detector = option("rules", DETECTOR_DESCRIPTION)
+    model: str = option("en_core_web_sm", MODEL_DESCRIPTION)
+    candidates: int = option(20, "Maximum number of candidates per mention.")
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The lexicon, with candidates weighted by counts and popularity."""
+        return build_lexicon(self.kb, "both")
+
+
+def detect_names(options: NameLinkerOptions) -> Refine:
+    """Return the stage that detects mentions with the detector in the options."""
+    return make_detection_stage(options.detector, options.lexicon, options.model)
+
+
+def propose_candidates(options: NameLinkerOptions) -> Refine:
+    """Return the stage that proposes the most likely entities of each surface."""
+    return make_candidate_stage(options.lexicon, options.candidates)
+
+
+def link_likeliest(options: NameLinkerOptions) -> Refine:
+    """Return the ranking stage that links each mention to its first candidate."""
+    return LINK_FIRST_CANDIDATE
+
+
+def make_start(rank: Callable[[Any], Refine]) -> Callable[[NameLinkerOptions, bool], Link]:
+    """Return the `start` of a system that links documents with the three stages, or given mentions with the last two.
+
+    `rank`: returns the ranking stage for the options.
+    """
+    return lambda options, gold_mentions: chain_stages(
+        USE_GIVEN_MENTIONS if gold_mentions else detect_names(options), propose_candidates(options), rank(options)
+    )
