@@ -11,8 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from karat.kb.cycle_errors import cycle_error
-from karat.kb.hierarchy import Hierarchy
+from karat.kb.hierarchy import Hierarchy, cycle_error
 from karat.kb.ids.id_patterns import id_pattern
 from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, IdContext
 from karat.kb.ids.spelling_index import SpellingIndex

@@ -21,6 +21,7 @@ from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
 from karat.kb.snapshot.writer import SnapshotWriter, open_snapshot_writer
 from karat.kb.type_rules import CUT_SUPERCLASSES
 from karat.model.errors import InputError, UsageError
+from karat.model.json.decoder import read_json_value
 from karat.model.tables.arrow import Arrow
 from karat.storage.http_client import request_api
 from karat.storage.journal import Journal
@@ -200,7 +201,7 @@ class _Download:
 
     def _store_page(self, id: str, data: bytes) -> None:
         """Store a page lookup from the journal in `pages_by_key`."""
-        self.pages_by_key[id] = msgspec.json.decode(data, type=_PageLookup)
+        self.pages_by_key[id] = _decode_response(self.services.wikidata, data, _PageLookup)
 
     def _look_up_pages(self, space: str, names: list[str]) -> Iterator[_PageLookup]:
         """Send one request about `names` to a wiki; yield the page that each leads to, after redirects.
@@ -272,10 +273,10 @@ class _Download:
 
     def _store_item(self, id: str, data: bytes) -> None:
         """Store the JSON of an item in `records`, or its id in `missing_items` if Wikidata has no such item."""
-        if "missing" in msgspec.json.decode(data):
+        if "missing" in _decode_response(self.services.wikidata, data, dict[str, Any]):
             self.missing_items.add(id)
         else:
-            self.records[id] = msgspec.json.decode(data, type=WikidataItem)
+            self.records[id] = _decode_response(self.services.wikidata, data, WikidataItem)
 
     def _iterate_batches(self, ids: Iterable[str], store: Callable[[str, bytes], None]) -> Iterator[list[str]]:
         """Yield the ids that need a request, in batches; ids with a response so far are skipped.
@@ -477,12 +478,11 @@ def _find_category(types: Collection[str], classes_by_category: Mapping[str, Col
 
 def _decode_response(url: str, data: bytes, response_type: type[Any]) -> Any:  # noqa: ANN401
     """Decode JSON from the service at `url` as `response_type`; raise `InputError` if it does not fit."""
-    try:
-        return msgspec.json.decode(data, type=response_type)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise InputError(
-            url,
-            actual=f"a response that is not the service's ({problem})",
-            expected="JSON of MediaWiki's API",
-            remedy="Check the address; it ends in /w/api.php",
-        ) from None
+    return read_json_value(
+        data,
+        response_type,
+        url,
+        actual="a response that is not the service's ({problem})",
+        expected="JSON of MediaWiki's API",
+        remedy="Check the address; it ends in /w/api.php",
+    )

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from karat.kb.type_rules import INSTANCE_OF, SUBCLASS_OF, TypeRules
 from karat.model.errors import InputError
+from karat.model.json.decoder import JsonDecoder, JsonError
 from karat.storage.dump_stage import ParsedBlock
 from karat.storage.dumps import DumpBlock, DumpError
 
@@ -191,7 +192,7 @@ class ItemReader:
 
 
 _NO_CLAIMS: Final = _Claims()
-_DECODER: Final = msgspec.json.Decoder(WikidataItem)
+_DECODER: Final = JsonDecoder(WikidataItem)
 
 
 def _decode_items(lines: Sequence[bytes], label: str, block: DumpBlock) -> Iterator[WikidataItem]:
@@ -202,7 +203,7 @@ def _decode_items(lines: Sequence[bytes], label: str, block: DumpBlock) -> Itera
             continue
         try:
             yield _DECODER.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        except JsonError as problem:
             raise InputError(
                 f"{label}, before byte {block.point.n_done:,}",
                 actual=f"a line that is not an item ({problem}): {line[:60].decode('utf-8', 'replace')!r}",

@@ -14,8 +14,7 @@ from typing import Any, Final
 from karat.kb.dumps.class_graph import remove_cycles
 from karat.kb.dumps.items import ITEM_TABLES, LINE_END, ItemReader
 from karat.kb.dumps.name_index import write_sorted_name_index
-from karat.kb.dumps.query_streams import keep_first_rows, query_number, stream_query
-from karat.kb.dumps.redirects import follow_redirects
+from karat.kb.dumps.query_streams import follow_redirects, keep_first_rows, query_number, stream_query
 from karat.kb.dumps.wikipedia import WEIGHTED_NAMES_QUERY, read_sql, write_popular
 from karat.kb.ids.equivalence_classes import MergeConflict
 from karat.kb.ids.id_spaces import WIKIDATA

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from karat.kb.dumps import articles
 from karat.kb.dumps.name_index import write_sorted_name_index
-from karat.kb.dumps.query_streams import group_values, keep_first_rows, query_number, stream_query
-from karat.kb.dumps.redirects import follow_redirects
+from karat.kb.dumps.query_streams import follow_redirects, group_values, keep_first_rows, query_number, stream_query
 from karat.kb.dumps.sql_tables import STATEMENT_END, SqlTable
 from karat.kb.ids.equivalence_classes import MergeConflict
 from karat.kb.snapshot.manifest import LAYOUT, SnapshotManifest, SnapshotSource, read_manifest

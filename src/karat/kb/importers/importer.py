@@ -1,23 +1,128 @@
-"""Import of an ontology, vocabulary or folder of tables as a snapshot."""
+"""Import of an ontology, vocabulary or folder of tables as a snapshot.
+
+JSON lines have one entity per line:
+
+{"id": "X1", "name": "Anna", "aliases": ["A."], "types": ["PER"], "parents": [], "same_as": ["Q1"], "old_ids": ["X0"]}
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from karat.kb.importers.jsonl import read_jsonl
+import msgspec
+import pyarrow as pa
+
+from karat.kb.dumps.class_graph import remove_cycles
 from karat.kb.importers.obo import read_obo
 from karat.kb.importers.rdf import read_rdf
 from karat.kb.importers.table_rows import TableRows
-from karat.kb.importers.tsv import read_tsv_folder
-from karat.kb.importers.type_assignment import assign_types, remove_class_cycles
 from karat.kb.snapshot.manifest import LAYOUT, SnapshotManifest, SnapshotSource, read_manifest
+from karat.kb.snapshot.table_schemas import VALUE_TYPES
 from karat.kb.snapshot.writer import open_snapshot_writer
-from karat.kb.type_rules import TypeRules
+from karat.kb.tsv_folder import load_tsv_folder, read_tsv_rows
+from karat.kb.type_rules import CUT_SUPERCLASSES, INSTANCE_OF, SUBCLASS_OF, TypeRules
 from karat.model.errors import InputError, UnknownNameError
+from karat.model.json.decoder import read_json_value
+from karat.model.tables.arrow import Arrow
 from karat.storage.data_folder import hash_content
 from karat.storage.files import Source
+
+
+class _EntityRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of the file: an entity with its names, types, superclasses (`parents`) and other ids."""
+
+    id: str
+    name: str | None = None
+    description: str | None = None
+    kind: str | None = None
+    value: str | None = None
+    in_links: int | None = None
+    population: int | None = None
+    aliases: list[str] | dict[str, int] = []
+    types: list[str] | None = None
+    parents: list[str] = []
+    same_as: list[str] = []
+    old_ids: list[str] = []
+    demonyms: list[str] = []
+    links: list[str] = []
+
+
+def read_jsonl(path: str, language: str, xrefs_are_same_as: bool) -> TableRows:
+    """Read the rows of all entities in a JSONL file; `language` and `xrefs_are_same_as` have no effect."""
+    tables, source = TableRows(), Source(path)
+    with source.open_stream() as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                _add_entity(tables, _parse_line(line, f"{source.label}:{number}"))
+    return tables
+
+
+def _parse_line(line: bytes, where: str) -> _EntityRecord:
+    """Decode an entity; raise `InputError`, located at `where`, if the line is invalid."""
+    return read_json_value(
+        line,
+        _EntityRecord,
+        where,
+        expected="an entity as JSON",
+        remedy="Correct the line; docs/knowledge.md lists the fields",
+    )
+
+
+def _add_entity(tables: TableRows, entity: _EntityRecord) -> None:
+    """Add the rows of an entity to the tables; its name also becomes an alias."""
+    tables.add(
+        "entities",
+        entity.id,
+        entity.name,
+        entity.kind,
+        entity.description,
+        entity.value,
+        entity.in_links,
+        entity.population,
+    )
+    alias_counts = entity.aliases if isinstance(entity.aliases, dict) else dict.fromkeys(entity.aliases)
+    names = {entity.name: None, **alias_counts} if entity.name else alias_counts
+    for alias, count in names.items():
+        tables.add("aliases", entity.id, alias, count)
+    if entity.types is not None:
+        tables.add("types", entity.id, sorted(set(entity.types)))
+    for table, others in (("subclass_of", entity.parents), ("same_as", entity.same_as)):
+        for other in dict.fromkeys(others):
+            tables.add(table, entity.id, other)
+    for old_id in dict.fromkeys(entity.old_ids):
+        tables.add("redirects", old_id, entity.id)
+    for demonym in dict.fromkeys(entity.demonyms):
+        tables.add("demonyms", demonym, entity.id)
+    for target in dict.fromkeys(entity.links):
+        tables.add("links", target, entity.id)
+
+
+def read_tsv_folder(path: str, language: str, xrefs_are_same_as: bool) -> TableRows:
+    """Read the rows of all tables in the folder `path` (see `karat.kb.tsv_folder`); raise `InputError` on a defect.
+
+    The name of every entity is also one of its aliases. A type `QUANTITY` or `DATETIME` is stored as the value type of
+    its entity, not as a type. `language` and `xrefs_are_same_as`, which all importers take, have no effect.
+    """
+    load_tsv_folder(path)  # raises on defects
+    tables = TableRows()
+    rows_by_table = read_tsv_rows(path)
+    for table in ("redirects", "same_as", "subclass_of", "aliases", "demonyms"):
+        for row in rows_by_table.get(table, ()):
+            tables.add(table, *row)
+    for id, name, types in dict.fromkeys(rows_by_table.get("entities", ())):
+        type_ids = [] if not types else types.split("|")
+        value = next((type for type in type_ids if type in VALUE_TYPES), None)
+        tables.add("entities", id, name or None, None, None, value)
+        if name:
+            tables.add("aliases", id, name)
+        if types is not None:
+            tables.add("types", id, sorted({type for type in type_ids if type not in VALUE_TYPES}))
+    for surface, ids in dict.fromkeys(rows_by_table.get("popular", ())):
+        tables.add("popular", surface, sorted(set((ids or "").split("|"))))
+    return tables
+
 
 READER_BY_FORMAT: Final[Mapping[str, Callable[[str, str, bool], TableRows]]] = {
     "tsv": read_tsv_folder,
@@ -105,3 +210,66 @@ def _detect_format(source: Source) -> str:
             remedy=f"Name the format: --from {'|'.join(READER_BY_FORMAT)}",
         )
     return _SUFFIXES[suffixes[-1]]
+
+
+def assign_types(tables: TableRows, rules: TypeRules) -> Mapping[str, int]:
+    """Correct the classes in `tables` by `rules`, replace them by whitelist types; return how many entities get none.
+
+    The tables change in place. The number has the key `untyped`; the result is empty without a whitelist. In an
+    ontology without instances, a term has no class; then its superclasses lead to its types. An entity with neither has
+    unknown types.
+    """
+    superclasses: dict[str, list[str]] = {}
+    for id, superclass in tables.rows.get("subclass_of", ()):
+        superclasses.setdefault(id, []).append(superclass)
+    ids = {row[0] for row in tables.rows.get("entities", ())}
+    tables.skipped.update(rules.count_unused_corrections(ids | superclasses.keys()))
+    class_rows = _correct_rows(tables, rules, SUBCLASS_OF, list(superclasses.items()))
+    type_rows = _correct_rows(tables, rules, INSTANCE_OF, tables.rows.get("types", []))
+    counts: dict[str, int] = {}
+    pairs = _to_pair_table(class_rows)
+    if rules.whitelist:
+        typing = rules.make_whitelist_typing(pairs)
+        typed_ids = {id for id, _ in type_rows}
+        terms = [(id, classes) for id, classes in class_rows if id not in typed_ids]
+        type_rows = [(id, typing.find_types(classes)) for id, classes in [*type_rows, *terms]]
+        counts["untyped"] = typing.n_untyped
+    kept_pairs, n_cut = rules.cut_above_whitelist(pairs)
+    tables.skipped[CUT_SUPERCLASSES] += n_cut
+    rows = list(zip(*(column.to_pylist() for column in kept_pairs.columns), strict=True))
+    tables.rows.update({name: new_rows for name, new_rows in (("types", type_rows), ("subclass_of", rows)) if new_rows})
+    return counts
+
+
+def remove_class_cycles(tables: TableRows) -> None:
+    """Remove, in place, the subclass-of rows that close a cycle, and count them in `tables.skipped`."""
+    rows = tables.rows.get("subclass_of", ())
+    pairs, n_cut = remove_cycles(_to_pair_table([(id, [other]) for id, other in rows]))
+    if n_cut:
+        tables.rows["subclass_of"] = list(zip(*(column.to_pylist() for column in pairs.columns), strict=True))
+        tables.skipped["subclass-of statements that close a cycle, skipped"] += n_cut
+
+
+def _correct_rows(
+    tables: TableRows, rules: TypeRules, property: str, rows: Sequence[tuple[str, Sequence[str]]]
+) -> list[tuple[str, list[str]]]:
+    """Return rows (id, classes) after the corrections of `property`, which may add classes to an id without any.
+
+    `property`: `P31` (instance of) or `P279` (subclass of). Corrections are counted in `tables.skipped`.
+    """
+    known_ids = {id for id, _ in rows}
+    added_ids = dict.fromkeys(
+        correction.id
+        for correction in rules.corrections
+        if correction.property == property and correction.id not in known_ids
+    )
+    all_rows = [*rows, *((id, ()) for id in added_ids)]
+    corrected = [(id, rules.correct_classes(property, id, classes, tables.skipped)) for id, classes in all_rows]
+    return [(id, classes) for id, classes in corrected if classes or id in known_ids]
+
+
+def _to_pair_table(rows: Sequence[tuple[str, Sequence[str]]]) -> Arrow:
+    """Return rows (class, superclasses) as an Arrow table with one row per pair (class, superclass)."""
+    pairs = [(id, other) for id, others in rows for other in others]
+    columns = ([pair[position] for pair in pairs] for position in (0, 1))
+    return pa.table([pa.chunked_array([column], pa.string()) for column in columns], ["class", "superclass"])

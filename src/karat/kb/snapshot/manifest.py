@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from karat.model.errors import InputError, check_layout_version
+from karat.model.json.decoder import JsonError, decode_json
 from karat.storage.files import printable_path
 
 MANIFEST = "manifest.json"
@@ -96,10 +97,10 @@ def read_manifest(folder: Path) -> SnapshotManifest:
             remedy="Check the path, or build the snapshot again",
         ) from None
     try:
-        layout = msgspec.json.decode(data, type=_Layout).karat
+        layout = decode_json(data, _Layout).karat
         check_layout_version(where, layout, LAYOUT)
-        return msgspec.json.decode(data, type=SnapshotManifest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        return decode_json(data, SnapshotManifest)
+    except JsonError as problem:
         raise InputError(
             where, actual=str(problem), expected=f"a manifest of layout {LAYOUT}", remedy="Build the snapshot again"
         ) from None
