@@ -213,3 +213,34 @@ def test_a_part_of_what_is_read_is_not_overwritten(karat_cli, tmp_path):
     ran = karat_cli("data", "convert", f"{tmp_path / 'a.jsonl'}+{tmp_path / 'b.jsonl'}", tmp_path / "a.jsonl")
     assert ran.code == 2
     assert "would be overwritten" in ran.err
+
+
+def test_masked_texts_are_replaced_by_those_of_another_copy(karat_cli, tmp_path):
+    masked = Corpus.from_documents([Document("1", "Ada xxx Bob.", (Label(0, 3, "Q1"), Label(8, 11, "Q2")))], name="m")
+    karat.save(masked, tmp_path / "masked.jsonl")
+    karat.save(Corpus.from_documents([Document("a", "Ada met Bob.")], name="o"), tmp_path / "original.jsonl")
+    ran = karat_cli(
+        "data",
+        "convert",
+        tmp_path / "masked.jsonl",
+        tmp_path / "out.jsonl",
+        "--texts-from",
+        tmp_path / "original.jsonl",
+    )
+    assert ran.code == 0
+    document = next(iter(karat.load(tmp_path / "out.jsonl")))
+    assert (document.id, document.text, len(document.labels)) == ("1", "Ada met Bob.", 2)
+
+
+@pytest.mark.parametrize("texts", [("Ada met Eve.",), ("Ada met Bob",), ("Ada met Bob.", "Eve.")])
+def test_texts_of_other_documents_are_refused(texts, karat_cli, tmp_path):
+    masked = Corpus.from_documents([Document("1", "Ada xxx Bob.", (Label(0, 3, "Q1"), Label(8, 11, "Q2")))], name="m")
+    karat.save(masked, tmp_path / "masked.jsonl")
+    others = [Document(f"{number}", text) for number, text in enumerate(texts)]
+    karat.save(Corpus.from_documents(others, name="o"), tmp_path / "other.jsonl")
+    ran = karat_cli(
+        "data", "convert", tmp_path / "masked.jsonl", tmp_path / "out.jsonl", "--texts-from", tmp_path / "other.jsonl"
+    )
+    assert ran.code == 2
+    assert "same documents in the same order" in " ".join(ran.err.split())
+    assert not (tmp_path / "out.jsonl").exists()

@@ -40,6 +40,14 @@ def corpus():
     )
 
 
+def test_sentences_that_a_document_lists_are_counted_as_listed():
+    listed = Document("a", "Dr. No met Ann. She left.", meta={"sentences": "0,15 16,25"})
+    guessed = Document("b", "Dr. No met Ann. She left.")
+    part = Document("c", "One. Two. Three.", meta={"sentences": "0,4 5,9 10,16"}, evaluation_span=(0, 9))
+    sizes = [describe(Corpus.from_documents([document])).numbers["sentences"] for document in (listed, guessed, part)]
+    assert sizes == [2, 3, 2]
+
+
 def test_what_there_is():
     numbers = describe(corpus()).numbers
     expected = {
@@ -107,16 +115,16 @@ def test_what_a_knowledge_base_adds(tmp_path):
     columns = describe(corpus(), snapshot(tmp_path)).columns
     # German, Berlin (the city or the brigade), Angela Merkel and may are required.
     assert columns == {  # number, percent, undecided, and the required mentions that percentages refer to
-        "lowercase": TraitCount(1, 25, 0, 4),  # may
-        "multiword": TraitCount(1, 25, 0, 4),
-        "nil": TraitCount(0, 0, 0, 4),
-        "demonym": TraitCount(1, 25, 0, 4),
-        "metonym": TraitCount(1, 25, 0, 4),  # Berlin may be the brigade, and is popular for the place
-        "partial": TraitCount(0, 0, 0, 4),  # Berlin Brigade is a metonym before
-        "rare": TraitCount(0, 0, 1, 4),  # nobody knows what Angela Merkel is popular for
-        "person": TraitCount(1, 25, 0, 4),
-        "location": TraitCount(2, 50, 0, 4),
-        "organisation": TraitCount(1, 25, 0, 4),
+        "lowercase": TraitCount(1, 25, 0, 4, 25),  # may
+        "multiword": TraitCount(1, 25, 0, 4, 25),
+        "nil": TraitCount(0, 0, 0, 4, 0),
+        "demonym": TraitCount(1, 25, 0, 4, 25),
+        "metonym": TraitCount(1, 25, 0, 4, 25),  # Berlin may be the brigade, and is popular for the place
+        "partial": TraitCount(0, 0, 0, 4, 0),  # Berlin Brigade is a metonym before
+        "rare": TraitCount(0, 0, 1, 4, 25),  # nobody knows what Angela Merkel is popular for
+        "person": TraitCount(1, 25, 0, 4, 25),
+        "location": TraitCount(2, 50, 0, 4, 50),
+        "organisation": TraitCount(1, 25, 0, 4, 25),
     }
 
 
@@ -153,9 +161,9 @@ def test_every_label_counts_in_traits(tmp_path):
 def test_without_a_fact_there_is_no_number():
     found = describe(corpus())
     # German is a place by its type, Berlin may be; nobody knows what Merkel is.
-    assert found.columns["demonym"] == TraitCount(None, None, 3, 4)
-    assert found.columns["rare"] == TraitCount(None, None, 3, 4)
-    assert found.columns["location"] == TraitCount(2, 50, 1, 4)
+    assert found.columns["demonym"] == TraitCount(None, None, 3, 4, None)
+    assert found.columns["rare"] == TraitCount(None, None, 3, 4, None)
+    assert found.columns["location"] == TraitCount(2, 50, 1, 4, 75)
     assert found.undefined == {
         "document type": "not stated by the source",
         "language": "not stated by the source",
@@ -277,11 +285,17 @@ def test_on_the_command_line(karat_cli, tmp_path):
     found = json.loads(karat_cli("data", "stats", path, "--json", "-").out)
     assert {"documents": 2, "mentions": 5, "entities": 4, "nil": 0}.items() <= found.items()
     assert found["undefined"]["demonym"].startswith("needs --kb")
-    assert found["columns"]["multiword"] == {"number": 1, "percent": 25, "undecided": 0, "total": 4}
+    assert found["columns"]["multiword"] == {
+        "number": 1,
+        "percent": 25,
+        "undecided": 0,
+        "total": 4,
+        "max_percent": 25.0,
+    }
     snapshot(tmp_path)
     shown = karat_cli("data", "stats", path, "--kb", tmp_path).out
     lines = [" ".join(line.split()) for line in shown.splitlines()]
-    assert lines[lines.index("rare 0 (0.0 %)") + 1] == "undecided 1"
+    assert lines[lines.index("rare 0–1 (0.0–25.0 %)") + 1] == "undecided 1"
     assert "demonym 1 (25.0 %)" in lines
     assert "tiny, undecided labels: non-named 1, rare 1" in lines
     table = karat_cli("data", "stats", path, "demo")
@@ -328,7 +342,7 @@ def test_the_table_for_papers_counts_undecided_mentions(tmp_path):
     row = next(line for line in table.splitlines() if line.startswith("| tiny")).split(" | ")
     assert row[3] == "4"  # not 5: one mention is optional
     assert "tiny, mentions undecided for lack of facts: rare 1" in table
-    assert "≥ 0.0" in row
+    assert "0.0–25.0" in row
     labels = (
         Label(0, 1, "Q1", types=("PER",)),
         Label(2, 3, "Q2"),
@@ -337,7 +351,7 @@ def test_the_table_for_papers_counts_undecided_mentions(tmp_path):
     table = render_paper_table(
         [describe(Corpus.from_documents([Document("a", "A B C", labels)], name="c"))], "markdown"
     )
-    assert "| ≥ 50.0 |" in table
+    assert "| 50.0–100.0 |" in table
     assert "c, mentions undecided for lack of facts: person 1" in table
 
 

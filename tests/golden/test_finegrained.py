@@ -12,8 +12,7 @@ from karat import Corpus, Document, InputError, Label, Prediction, Response, Run
 from karat.analysis.curves.alpha import alpha_curve, find_leaders
 from karat.analysis.curves.categories import category_curve
 from karat.data.corpus_pool import pool_runs
-from karat.matching.weighting.membership import parse_membership
-from karat.matching.weighting.questionnaire import RATINGS
+from karat.matching.weighting.membership import RATINGS, parse_membership
 from karat.model.finegrained_scheme import DIMENSIONS, NODES, is_leaf
 from tests.conftest import ROOT, with_settings
 
@@ -376,7 +375,7 @@ def test_a_file_that_is_not_there(tmp_path, karat_cli):
     path = tmp_path / "none.toml"
     ran = karat_cli("score", tmp_path / "gold.jsonl", tmp_path / "cook.jsonl", "--set", f"membership={path}")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert f"{path}: found No such file" in ran.err
+    assert f"{path}: found no such file" in ran.err
 
 
 def test_a_corpus_may_have_dimensions_of_its_own(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Tag
 from karat.data.steps import apply_steps
-from karat.matching.select.longest_spans import mask_longest
+from karat.matching.select.selection import mask_longest
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.items import Items
 from tests import strategies
@@ -124,3 +124,22 @@ def test_requests_that_make_no_sense(tmp_path):
     with pytest.raises(UsageError, match="without its texts"):
         apply_steps(karat.load(tmp_path / "x.parquet", text=False), ["drop-nil"])
     assert apply_steps(corpus, [])[0].digest == corpus.digest
+
+
+def test_punctuation_is_joined_to_the_token_before_it_and_spans_move():
+    text = "S & P fell .\n( AP ) Ada , of London"
+    labels = (Label(0, 5, "Q1"), Label(15, 17, "Q2"), Label(20, 23, "Q3"), Label(29, 35, "Q4"))
+    corpus = Corpus.from_documents([Document("d", text, labels, evaluation_span=(13, 35))])
+    made, changes = apply_steps(corpus, ["join-punctuation"])
+    document = next(iter(made))
+    assert document.text == "S& P fell.( AP) Ada, of London\n"
+    assert [document.text[label.start : label.end] for label in document.labels] == ["S& P", "AP", "Ada", "London"]
+    assert document.evaluation_span == (10, 30)
+    assert str(changes["join-punctuation"]) == "35 → 31 characters"
+
+
+def test_a_label_of_white_space_before_punctuation_is_removed_and_counted():
+    corpus = Corpus.from_documents([Document("d", "Ada .", (Label(0, 3, "Q1"), Label(3, 4, "Q2")))])
+    made, _ = apply_steps(corpus, ["join-punctuation"])
+    assert [label.entity for label in next(iter(made)).labels] == ["Q1"]
+    assert made.skipped == {"labels excluded by join-punctuation": 1}

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 import karat
 from karat import Corpus, Document, InputError, Label, Prediction, Response, Run
 from karat.matching.align import assignment as module
-from karat.matching.align import dense_component, exact_spans
+from karat.matching.align import dense_component
 from karat.matching.align.assignment import Edges, Preferences, assign
 from karat.matching.align.overlap import find_linked_overlaps, find_overlaps, find_same_spans, same_entity, same_span
+from karat.matching.judge import match_candidates
 from karat.model.items import Items
 from karat.model.limits import LIMITS, get_limit
 from karat.model.spec.settings.conventions import Assignment
@@ -45,7 +46,7 @@ def test_what_is_held_at_once_changes_nothing(pair, limit):
     whole = karat.evaluate(corpus, run, measures=MEASURES)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KARAT_MAX_PAIRS", str(limit))
-        patch.setattr(exact_spans, "_MIN_PAIRS", 0)
+        patch.setattr(match_candidates, "_MIN_PAIRS", 0)
         try:
             parts = karat.evaluate(corpus, run, measures=MEASURES)
         except InputError:
@@ -63,7 +64,7 @@ def test_every_assignment_is_the_same_part_by_part(relation, assignment, pair, l
     whole = karat.evaluate(corpus, run, **with_settings(options))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KARAT_MAX_PAIRS", str(limit))
-        patch.setattr(exact_spans, "_MIN_PAIRS", 0)
+        patch.setattr(match_candidates, "_MIN_PAIRS", 0)
         try:
             parts = karat.evaluate(corpus, run, **with_settings(options))
         except InputError:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import karat
@@ -87,6 +87,11 @@ def _ratio(numerator, denominator):
 
 @settings(max_examples=40)
 @given(LINES, LINES)
+@example(  # the second NIL1 would make its cluster the last one
+    [("a", (0, 2), "Q1")] * 2
+    + [("a", (1, 2), "NIL1"), ("a", (1, 2), "Q2"), ("a", (1, 2), "NIL1"), ("a", (3, 6), "Q2")],
+    [("a", (1, 2), "Q1")],
+)
 def test_karat_agrees_with_a_model_of_neleval(gold, predictions):
     gold.sort(key=lambda line: line[0])  # documents in the same order on both sides
     predictions.sort(key=lambda line: line[0])

@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 
 from karat.model.errors import UnknownNameError, UsageError
 from karat.stats.samples.additive import AdditiveScore, make_difference, make_mean_score, resample_scores
-from karat.stats.samples.bca import acceleration, bca_interval
 from karat.stats.samples.bootstrap import percentile_interval
-from karat.stats.samples.confidence_intervals import bootstrap_intervals, count_contributing, expand_confidence
+from karat.stats.samples.confidence_intervals import (
+    acceleration,
+    bca_interval,
+    bootstrap_intervals,
+    count_contributing,
+    expand_confidence,
+)
 from tests.stats.corpora import Kind, drawn, f1_of, macro, micro, two_systems
 from tests.stats.test_additive import FRACTIONS, WEIGHTS, shuffled
 

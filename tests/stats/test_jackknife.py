@@ -8,8 +8,7 @@ import pytest
 from karat.model.errors import UsageError
 from karat.model.registry import get_plugin
 from karat.model.spec.clustering import Clustering
-from karat.stats.samples.jackknife import assign_groups, jackknife_interval
-from karat.stats.samples.student import t_quantile
+from karat.stats.samples.jackknife import assign_groups, jackknife_interval, t_quantile
 from tests.plugins.clusterings.definitions import compare_clusters
 
 

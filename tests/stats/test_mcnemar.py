@@ -12,8 +12,7 @@ from hypothesis.extra import numpy as arrays
 
 from karat.model.errors import UsageError
 from karat.stats.significance import mcnemar as module
-from karat.stats.significance.benjamini_hochberg import benjamini_hochberg
-from karat.stats.significance.holm import holm
+from karat.stats.significance.corrections import benjamini_hochberg, holm
 from karat.stats.significance.mcnemar import mcnemar, mcnemar_from_counts
 from tests.stats.corpora import distance
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from karat.model.errors import UsageError
-from karat.stats.samples.student import t_quantile
+from karat.stats.samples.jackknife import t_quantile
 
 TABLE = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 19: 2.093, 30: 2.042, 120: 1.980}
 

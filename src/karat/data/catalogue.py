@@ -143,9 +143,12 @@ def finish_corpus(corpus: Corpus, split: ChosenSplit) -> Corpus:
 
 def _text_metadata(split: ChosenSplit) -> dict[str, str]:
     """Return what the registry states about the texts of a split: language, domain and document type."""
-    dataset = split.dataset
-    language = split.split.language or dataset.language
-    values = {"language": language, "domain": dataset.domain, "document type": dataset.document_type}
+    dataset, spec = split.dataset, split.split
+    values = {
+        "language": spec.language or dataset.language,
+        "domain": spec.domain or dataset.domain,
+        "document type": spec.document_type or dataset.document_type,
+    }
     return {name: value for name, value in values.items() if value}
 
 

@@ -1,12 +1,17 @@
-"""Counts of what a conversion to another format loses."""
+"""Counts of losses by a conversion to another format, and the replacement of masked texts."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus
+from karat.model.document import Document
+from karat.model.errors import InputError
 from karat.model.run import Run
 from karat.model.spec.format import Format
 from karat.model.tables.arrow import Arrow
@@ -93,3 +98,37 @@ def _count_values(column: Arrow) -> int:
     if pa.types.is_boolean(column.type):
         return int(pc.sum(column.fill_null(False)).as_py() or 0)
     return len(column) - int(column.null_count)
+
+
+def replace_texts(corpus: Corpus, source: Corpus) -> Corpus:
+    """Return `corpus` with the texts of `source`, whose documents must be the same ones in the same order.
+
+    ELEVANT masks the texts of AIDA-CoNLL, and another copy has them. Raise `InputError` if the number of documents, the
+    length of a text or the text of a label differs.
+    """
+    if len(corpus) != len(source):
+        raise InputError(
+            source.name,
+            actual=f"{len(source)} documents",
+            expected=f"{len(corpus)} documents, as in {corpus.name}",
+            remedy="Pass texts of the same documents in the same order",
+        )
+    documents = [_replace_text(document, other, source.name) for document, other in zip(corpus, source, strict=True)]
+    result = Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata)
+    return replace(result, skipped=corpus.skipped)
+
+
+def _replace_text(document: Document, other: Document, where: str) -> Document:
+    """Return `document` with the text of `other`; raise `InputError` about `where` unless lengths and labels agree."""
+    old, new = document.text, other.text
+    is_equal = len(old) == len(new) and all(
+        old[label.start : label.end] == new[label.start : label.end] for label in document.labels
+    )
+    if not is_equal:
+        raise InputError(
+            where,
+            actual=f"another text in {other.id!r} than in {document.id!r}",
+            expected="a text of the same length with the same text at every label",
+            remedy="Pass texts of the same documents in the same order",
+        )
+    return msgspec.structs.replace(document, text=new)

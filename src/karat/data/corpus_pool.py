@@ -9,7 +9,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.model.corpus import TEXT_FACTS, Corpus
+from karat.model.corpus import Corpus, drop_text_facts
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.checks import RowLocator
@@ -120,13 +120,7 @@ def _concat_tables(tables: Sequence[Arrow], *, has_numbered_ids: bool) -> Arrow:
     """
     if has_numbered_ids:
         tables = [_prefix_ids(table, number) for number, table in enumerate(tables, 1)]
-    return pa.concat_tables([_drop_text_facts(table) for table in tables], promote_options="permissive")
-
-
-def _drop_text_facts(table: Arrow) -> Arrow:
-    """Return the table without columns that are computed from texts; unchanged if the table has no texts."""
-    columns = [name for name in TEXT_FACTS if name in table.column_names]
-    return table.drop_columns(columns) if "text" in table.column_names else table
+    return pa.concat_tables([drop_text_facts(table) for table in tables], promote_options="permissive")
 
 
 def _prefix_ids(table: Arrow, number: int) -> Arrow:

@@ -6,15 +6,15 @@ import hashlib
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from karat.data.catalogue import ChosenSplit
 from karat.model.errors import InputError, UsageError, describe_os_error
+from karat.model.output.json_files import JsonRecord
 from karat.model.spec.dataset import File, Folder, Item
-from karat.storage.atomic_writing import move_into_place
+from karat.storage.atomic_writing import move_into_place, open_scratch_folder
 from karat.storage.data_folder import (
     find_stored_path,
     get_dataset_cache,
@@ -30,7 +30,7 @@ Progress: TypeAlias = Callable[[str, int, int | None], None]
 FetchMethod: TypeAlias = Literal["present", "copied", "linked", "downloaded"]
 
 
-class FetchResult(msgspec.Struct, frozen=True):
+class FetchResult(JsonRecord, frozen=True):
     """A fetched file or folder.
 
     `path`: where it is stored.
@@ -40,7 +40,7 @@ class FetchResult(msgspec.Struct, frozen=True):
     `replaced`: why an earlier copy in the cache was deleted; None if there was none.
     """
 
-    path: Path
+    path: str
     method: FetchMethod
     sha256: str
     verified: bool
@@ -172,7 +172,7 @@ def _copy_item(item: Item, copy: Path, split: ChosenSplit, *, link: bool) -> Fet
 
 def _to_fetch_result(item: Item, path: Path, method: FetchMethod) -> FetchResult:
     """Describe a stored item, with the checksum of its content."""
-    return FetchResult(path, method, hash_content(path).sha256, verified=item.sha256 is not None)
+    return FetchResult(str(path), method, hash_content(path).sha256, verified=item.sha256 is not None)
 
 
 def _download_item(item: Item, split: ChosenSplit, progress: Progress | None) -> FetchResult:
@@ -186,8 +186,8 @@ def _download_item(item: Item, split: ChosenSplit, progress: Progress | None) ->
         download(item.url, target, check=lambda path: check_item(item, path, str(split.name)), progress=report)
         return _to_fetch_result(item, target, "downloaded")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=target.parent, prefix=".fetched.") as scratch:
-        scratch_path = Path(scratch) / target.name
+    with open_scratch_folder(target.parent) as scratch:
+        scratch_path = scratch / target.name
         if item.member is None:
             for name in item.file_names if isinstance(item, Folder) else ():
                 download(f"{item.url}/{name}", scratch_path / name)
@@ -235,8 +235,8 @@ def _find_local(item: Item, folder: Path) -> Path | None:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy a file or folder to `target`, which appears only when it is complete."""
-    with TemporaryDirectory(dir=target.parent, prefix=".copied.") as scratch:
-        scratch_path = Path(scratch) / target.name
+    with open_scratch_folder(target.parent) as scratch:
+        scratch_path = scratch / target.name
         if source.is_dir():
             for name in Source(str(source)).file_names:
                 (scratch_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -248,8 +248,8 @@ def _copy(source: Path, target: Path) -> None:
 
 def _link(source: Path, target: Path) -> None:
     """Create a symbolic link to a file or folder at `target`, replacing what is there."""
-    with TemporaryDirectory(dir=target.parent, prefix=".linked.") as scratch:
-        scratch_path = Path(scratch) / target.name
+    with open_scratch_folder(target.parent) as scratch:
+        scratch_path = scratch / target.name
         scratch_path.symlink_to(source.resolve(), target_is_directory=source.is_dir())
         move_into_place(scratch_path, target)
 

@@ -168,16 +168,18 @@ MENTION_STATISTICS: dict[str, MentionStatistic] = {
 class TraitCount(JsonRecord, frozen=True):
     """The number of labels or mentions with a trait.
 
-    `number`: how many have the trait; None if the facts are missing throughout.
-    `percent`: their percentage of `total`; with undecided ones, the smallest that is possible.
+    `number`: how many surely have the trait; None if the facts are missing throughout.
+    `percent`: their percentage of `total`, a lower bound if some are undecided.
     `undecided`: how many lack the facts.
     `total`: how many labels or mentions there are, including undecided ones.
+    `max_percent`: the upper bound, with all undecided ones; equal to `percent` if none is undecided.
     """
 
     number: int | None
     percent: float | None
     undecided: int
     total: int
+    max_percent: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +257,10 @@ def _count_trait(truth: Truth, trait: str, missing: set[str]) -> TraitCount:
     """
     undecided = int((truth == UNKNOWN).sum())
     if undecided and missing.intersection(TRAITS[trait].needs):
-        return TraitCount(None, None, undecided, len(truth))
+        return TraitCount(None, None, undecided, len(truth), None)
     count = int((truth == YES).sum())
-    return TraitCount(count, 100 * count / len(truth) if len(truth) else None, undecided, len(truth))
+    percent, max_percent = (100 * n / len(truth) if len(truth) else None for n in (count, count + undecided))
+    return TraitCount(count, percent, undecided, len(truth), max_percent)
 
 
 def _count_numbers(corpus: Corpus, mentions: GoldMentions) -> dict[str, int | float | str | None]:
@@ -270,7 +273,7 @@ def _count_numbers(corpus: Corpus, mentions: GoldMentions) -> dict[str, int | fl
     tags = sum(len(document.tags) for document in documents)
     return {
         "documents": count,
-        "sentences": sum(_count_sentences(_get_evaluated_text(document)) for document in documents),
+        "sentences": sum(map(_count_sentences, documents)),
         "words": words,
         "labels": len(corpus.labels),
         "mentions": int(roots.sum()),
@@ -312,9 +315,15 @@ def _get_evaluated_text(document: Document) -> str:
     return document.text[start:end]
 
 
-def _count_sentences(text: str) -> int:
-    """Count sentences approximately: lines, split at sentence ends before a capital or a number."""
-    return sum(len(_SENTENCE.split(part)) for part in text.splitlines() if part.strip())
+def _count_sentences(document: Document) -> int:
+    """Count the sentences that a document lists in its metadata, or else approximately.
+
+    The approximation splits lines at sentence ends before a capital or a number. A document that is evaluated in part
+    is always split.
+    """
+    if document.evaluation_span is None and "sentences" in document.meta:
+        return len(document.meta["sentences"].split())
+    return sum(len(_SENTENCE.split(part)) for part in _get_evaluated_text(document).splitlines() if part.strip())
 
 
 def _count_overlapping(document: Document) -> int:

@@ -9,14 +9,17 @@ from dataclasses import dataclass, field
 from typing import TypeVar, overload
 
 import msgspec
+import pyarrow.compute as pc
 
-from karat.data.load import ForeignObject, load_gold_or_run
+from karat.data.load import ForeignObject, load, load_gold_or_run, load_run
 from karat.kb.catalogue import open_kb
 from karat.kb.protocol import KB, IdStatus
 from karat.model.corpus import Corpus
 from karat.model.document import Candidate, Document, Label, Prediction, Response, Tag
+from karat.model.errors import KaratError
 from karat.model.keywords import check_keywords
 from karat.model.run import Run
+from karat.model.tables.columns import Mentions
 
 _VALUE_KINDS = ("quantity", "datetime")
 _Mention = TypeVar("_Mention", Label, Prediction, Tag)
@@ -158,3 +161,24 @@ def _replace_response_ids(response: Response, new_ids: Mapping[str, str]) -> Res
 def _replace_candidate_id(candidate: Candidate, new_ids: Mapping[str, str]) -> Candidate:
     """Return the candidate with its new id; unchanged if `new_ids` (new id by old id) does not have it."""
     return msgspec.structs.replace(candidate, entity=new_ids.get(candidate.entity, candidate.entity))
+
+
+def list_entity_ids(files: Iterable[str]) -> list[str]:
+    """Load files of gold labels or predictions and return their entity ids, each once, in order of first occurrence."""
+    ids: dict[str, None] = {}
+    for file in files:
+        ids.update(dict.fromkeys(pc.unique(_load_mentions(file).names).to_pylist()))
+    return list(ids)
+
+
+def _load_mentions(file: str) -> Mentions:
+    """Load the gold labels of a file, or else its predictions; if both fail, raise one error with both messages."""
+    try:
+        return load(file, text=False).labels
+    except KaratError as not_gold:
+        try:
+            return load_run(file).predictions
+        except KaratError as not_predictions:
+            if str(not_predictions) == str(not_gold):
+                raise not_gold from None
+            raise KaratError(f"{not_gold} Read as predictions: {not_predictions}") from None

@@ -46,7 +46,7 @@ from karat.matching.judge.judge import PairCache
 from karat.matching.judge.neleval_keys import CrossDocumentData
 from karat.matching.read.pairing import BLOCK, Pairing
 from karat.matching.read.task_data import DataCounts, count_data, count_unscored
-from karat.matching.select.longest_spans import mask_longest
+from karat.matching.select.selection import mask_longest
 from karat.model.errors import UsageError
 from karat.model.measure_name import MeasureName, ViewName
 from karat.model.results.ranking import Ranking

@@ -24,12 +24,11 @@ from karat.matching.facts.facts import (
     GoldFacts,
     compute_gold_facts,
 )
-from karat.matching.read.corpus_context import CorpusContext
 from karat.matching.read.extra_documents import add_extra_documents
 from karat.matching.read.facets import get_facet
 from karat.matching.read.invented_mentions import add_invented, count_invented
 from karat.matching.read.pairing import Pairing, pair_run
-from karat.matching.read.read_options import ReadOptions, build_read_options, find_id_context
+from karat.matching.read.read_options import CorpusContext, ReadOptions, build_read_options, find_id_context
 from karat.matching.read.task_data import check_task_data, select_task_data
 from karat.matching.read.text_alignment import align_with_corpus
 from karat.model.corpus import Corpus

@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 
 from karat.model.document import Document
 from karat.model.errors import UnknownNameError, UsageError
-from karat.model.output.display import TableDisplay
 from karat.model.output.text_layout import format_count
+from karat.model.results.display import TableDisplay
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Longs, MentionIndex, Mentions, flatten_mentions, index_mentions
 from karat.model.tables.digest import compute_digest, hash_strings
-from karat.model.tables.rows import check_objects, from_row, to_table, validate_object
+from karat.model.tables.rows import check_names, check_objects, from_row, to_table, validate_object
 from karat.model.tables.schema import GOLD
 
 _T = TypeVar("_T")
@@ -93,6 +93,7 @@ class Corpus(TableDisplay):
 
         Raise `UsageError` for other objects, and `InputError` for the first invalid field, span, id or label.
         """
+        check_names("corpus", name, *metadata.values())
         documents = check_objects(documents, Document)
         table = to_table(map(validate_object, documents), GOLD)
         ids = table.column("id")
@@ -147,7 +148,7 @@ class Corpus(TableDisplay):
         invalid_rows = checks.find_invalid_rows(corpus._find_problems(), locate_row)
         if invalid_rows:
             table, locate_row, _ = checks.drop_rows(table, locate_row, invalid_rows)
-            return cls.from_table(_drop_text_facts(table), name=name, metadata=metadata, locate_row=locate_row)
+            return cls.from_table(drop_text_facts(table), name=name, metadata=metadata, locate_row=locate_row)
         return corpus
 
     def _find_problems(self) -> Iterator[checks.Problem]:
@@ -248,7 +249,7 @@ def lookup_meta(table: Arrow, keys: Sequence[str], default: str | None = None) -
     return pc.coalesce(*(pc.map_lookup(meta, key, "first") for key in keys), fallback)
 
 
-def _drop_text_facts(table: Arrow) -> Arrow:
+def drop_text_facts(table: Arrow) -> Arrow:
     """Return the table without the columns `TEXT_FACTS`.
 
     Unchanged if the table has no texts to recompute the columns.

@@ -182,11 +182,18 @@ def map_valid(items: Iterable[_S], convert: Callable[[_S], _T]) -> Iterator[tupl
         yield item, value
 
 
-def make_unique_id(name: str, taken: set[str]) -> str:
-    """Return `name`, or `name (2)`, `name (3)`, … if it is in `taken`; add the result to `taken`."""
-    unique_name, number = name, 1
-    while unique_name in taken:
-        number += 1
-        unique_name = f"{name} ({number})"
-    taken.add(unique_name)
-    return unique_name
+class UniqueIds:
+    """The document ids of a file so far, each with the last number that was added to it."""
+
+    def __init__(self) -> None:
+        self._last_numbers: dict[str, int] = {}
+
+    def reserve(self, name: str) -> str:
+        """Return `name`, or `name (2)`, `name (3)`, … if it is taken; the result is taken from now on."""
+        unique_name, number = name, self._last_numbers.get(name, 0)
+        while unique_name in self._last_numbers:
+            number += 1
+            unique_name = f"{name} ({number})"
+        self._last_numbers[name] = max(number, 1)  # counting goes on from here, so many duplicates take linear time
+        self._last_numbers.setdefault(unique_name, 1)
+        return unique_name

@@ -12,13 +12,13 @@ import pyarrow as pa
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.defects import get_defects
 from karat.model.document import Document, Prediction, Response
-from karat.model.output.display import TableDisplay
 from karat.model.output.text_layout import format_count
+from karat.model.results.display import TableDisplay
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions, flatten_mentions
 from karat.model.tables.digest import compute_digest
-from karat.model.tables.rows import check_objects, from_row, to_table, validate_object
+from karat.model.tables.rows import check_names, check_objects, from_row, to_table, validate_object
 from karat.model.tables.schema import PREDICTIONS
 
 SELECTED_ON = "selected_on"
@@ -94,6 +94,7 @@ class Run(TableDisplay):
 
         Raise `UsageError` for other objects, and `InputError` for the first invalid field, span, id or score.
         """
+        check_names("run", name, *metadata.values())
         responses = check_objects(responses, Response)
         table = to_table(map(validate_object, responses), PREDICTIONS)
         return cls.from_table(table, name=name, metadata=metadata, locate_row=_locate_by_id(table))

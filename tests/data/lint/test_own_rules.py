@@ -6,7 +6,7 @@ import pytest
 
 from karat import InputError, Label
 from karat.data.lint.lint import fix_documents, lint
-from karat.data.lint.user_rules import read_rules
+from karat.data.lint.lint_file import read_rules
 from karat.model.spec.rule import LintContext
 from tests.data.lint.cases import document, tagged
 

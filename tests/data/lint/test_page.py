@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from karat.data.lint.user_rules import read_rules
+from karat.data.lint.lint_file import read_rules
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.rule import Rule
 from tests.conftest import ROOT

@@ -60,7 +60,7 @@ def test_local_copies_are_taken_in_any_layout(tmp_path, cache, layout, link):
     assert find_folder(chosen) is None
     (fetched,) = fetch_split(chosen, folder=tmp_path / "mine", link=link)
     assert (fetched.method, fetched.sha256) == ("linked" if link else "copied", sha256(GOLD))
-    assert fetched.path.is_symlink() == link
+    assert Path(fetched.path).is_symlink() == link
     assert find_folder(chosen) == cache
     corpus = finish_corpus(
         get_plugin("formats", chosen.format, Format).read_corpus(Source(str(prepare_split(chosen))), True), chosen

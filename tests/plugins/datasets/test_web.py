@@ -188,8 +188,8 @@ def test_a_benchmark_is_fetched_once(web, cache):
     web.files["/gold.jsonl"] = GOLD
     chosen = toy(file(url=web.url("/gold.jsonl")))
     (fetched,) = fetch_split(chosen)
-    assert (fetched.method, fetched.path, fetched.verified) == ("downloaded", cache / "toy" / "gold.jsonl", True)
-    assert prepare_split(chosen) == fetched.path
+    assert (fetched.method, fetched.path, fetched.verified) == ("downloaded", str(cache / "toy" / "gold.jsonl"), True)
+    assert str(prepare_split(chosen)) == fetched.path
     assert [one.method for one in fetch_split(chosen)] == ["present"]
     assert len(web.asked) == 1
 

@@ -45,7 +45,7 @@ _NO_ORDER = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class GridCell:
     """A system on a dataset with its scores."""
 
     entry: Entry
@@ -102,7 +102,7 @@ class Grid:
     """Measure that is compared."""
     systems: tuple[str, ...]
     """All systems."""
-    cells: Mapping[str, Mapping[str, Cell]]
+    cells: Mapping[str, Mapping[str, GridCell]]
     """By dataset, the systems with predictions for it."""
     excluded: Mapping[str, str]
     """Datasets excluded from averages, with the reason. Some cannot be compared at all and are not in `datasets`."""
@@ -310,7 +310,7 @@ def _is_case_facet(name: str) -> bool:
     return name in list_plugins("facets") and get_plugin("facets", name, Facet).column is not None
 
 
-def _score_row(row: Mapping[str, Entry], request: Request) -> dict[str, Cell]:
+def _score_row(row: Mapping[str, Entry], request: Request) -> dict[str, GridCell]:
     """Evaluate all systems on one dataset; `row` has their entries, which must have the same documents."""
     evaluations: dict[str, Evaluation] = {}
     first: Evaluation | None = None
@@ -323,7 +323,7 @@ def _score_row(row: Mapping[str, Entry], request: Request) -> dict[str, Cell]:
                 request, entry.corpus, entry.run, share_gold_with=first, judged=entry.judged
             )
             first = first or evaluations[system]
-    cells = {system: Cell(entry, _NO_ORDER, evaluations.get(system)) for system, entry in row.items()}
+    cells = {system: GridCell(entry, _NO_ORDER, evaluations.get(system)) for system, entry in row.items()}
     orders = align_documents([cell.result for cell in cells.values()])
     return {system: replace(cell, order=order) for (system, cell), order in zip(cells.items(), orders, strict=True)}
 
@@ -333,12 +333,12 @@ def get_fixed_settings(signature: Signature) -> dict[str, str]:
     return {name: value for name, value in signature.to_dict().items() if name not in _MAY_DIFFER}
 
 
-def _check_same_settings(cells: Sequence[Cell]) -> None:
+def _check_same_settings(cells: Sequence[GridCell]) -> None:
     """Raise `UsageError` if signatures of `cells` differ in a part that is not in `_MAY_DIFFER`.
 
     Another dataset may have another knowledge base, since its ids may need another one.
     """
-    firsts: dict[str, Cell] = {}
+    firsts: dict[str, GridCell] = {}
     for cell in cells:
         first = firsts.setdefault(cell.entry.dataset, cell)
         is_other_dataset = first is cell
@@ -356,7 +356,7 @@ def _check_same_settings(cells: Sequence[Cell]) -> None:
 
 
 def _find_undefined(
-    cells: Mapping[str, Mapping[str, Cell]], measure: str, excluded: Mapping[str, str]
+    cells: Mapping[str, Mapping[str, GridCell]], measure: str, excluded: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the datasets on which a system's score is undefined, with the reason; without those in `excluded`."""
     reasons = {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
-from karat.analysis.comparison.grid import Cell, Grid
+from karat.analysis.comparison.grid import Grid, GridCell
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.samples import Estimate, Samples, count_contributing_documents, estimate
 from karat.evaluation.measures import detection_view
@@ -94,7 +94,7 @@ def _find_detection_view(grid: Grid) -> ViewName:
 
 
 def _build_samples(
-    grid: Grid, dataset: str, cell: Cell, mention_view: ViewName, short: str, options: ComparisonOptions
+    grid: Grid, dataset: str, cell: GridCell, mention_view: ViewName, short: str, options: ComparisonOptions
 ) -> Samples:
     """Return bootstrap samples with two scores of one system, in place of systems: index 0 is detection, 1 is linking.
 

@@ -7,8 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.output.text_layout import format_count
-from karat.stats.significance.benjamini_hochberg import benjamini_hochberg
-from karat.stats.significance.holm import holm
+from karat.stats.significance.corrections import benjamini_hochberg, holm
 
 PermutationScheme: TypeAlias = Literal["systems", "signs"]
 """What a permutation changes in a document: which system an output belongs to, or the sign of the difference."""

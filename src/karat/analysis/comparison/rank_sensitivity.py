@@ -19,6 +19,7 @@ from karat.evaluation.measures import resolve_measure
 from karat.evaluation.request import Request
 from karat.kb.ids.normal_forms import NORMALISERS
 from karat.matching.weighting.membership import WHOLE
+from karat.model.corpus import Corpus
 from karat.model.errors import KaratError, UsageError
 from karat.model.finegrained_scheme import NODES
 from karat.model.measure_name import parse_measure
@@ -250,11 +251,11 @@ def _yield_combinations(grid: Grid) -> Iterator[_Combination]:
     fixed = grid.request.overrides
     memberships = [fixed["membership"]] if "membership" in fixed else memberships
     thresholds = [fixed["threshold"]] if "threshold" in fixed else thresholds
-    for profile, membership, threshold in product(_distinct_profiles(), memberships, thresholds):
+    for profile, membership, threshold in product(list_distinct_profiles(), memberships, thresholds):
         yield _Combination(profile, membership, threshold)
 
 
-def _distinct_profiles() -> list[str]:
+def list_distinct_profiles() -> list[str]:
     """Return the names of the profiles that differ in some setting besides `match`; of equal ones the first."""
     profile_by_settings: dict[tuple[tuple[str, str], ...], str] = {}
     for name in list_plugins("profiles"):
@@ -272,20 +273,23 @@ def _find_datasets_without_prefix(grid: Grid, combination: _Combination) -> tupl
         request = combination.build_request(grid.request)
     except KaratError:  # reported for each relation later
         return ()
-    prefixes, kb = request.conventions.prefixes, request.kb
+    corpora = {name: grid.corpus(name) for name in grid.common_datasets}
+    return tuple(name for name, corpus in corpora.items() if corpus is not None and lacks_known_ids(request, corpus))
+
+
+def lacks_known_ids(request: Request, corpus: Corpus) -> bool:
+    """Return whether a request recognises emerging entities by prefix, and no gold id of `corpus` has a known prefix.
+
+    Then any two ids would match, and scores are meaningless.
+    """
+    prefixes, kb, ids_setting = request.conventions.prefixes, request.kb, request.conventions.ids
     if request.conventions.nil is not Nil.EMERGING or prefixes is None:
-        return ()
-    ids_setting = request.conventions.ids
-    unknown = []
-    for name in grid.common_datasets:
-        corpus = grid.corpus(name)
-        ids = [] if corpus is None else corpus.labels.names.to_pylist()
-        normalised = kb.canonical_ids(ids) if ids_setting.uses_kb and kb is not None else ids
-        if ids_setting in NORMALISERS:
-            normalised = map(NORMALISERS[ids_setting].normalise, normalised)
-        if ids and not any(id.startswith(prefixes) for id in normalised):
-            unknown.append(name)
-    return tuple(unknown)
+        return False
+    ids = corpus.labels.names.to_pylist()
+    normalised = kb.canonical_ids(ids) if ids_setting.uses_kb and kb is not None else ids
+    if ids_setting in NORMALISERS:
+        normalised = map(NORMALISERS[ids_setting].normalise, normalised)
+    return bool(ids) and not any(id.startswith(prefixes) for id in normalised)
 
 
 def _has_categories(grid: Grid) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from karat.analysis.comparison.grid import Cell, Grid
+from karat.analysis.comparison.grid import Grid, GridCell
 from karat.analysis.comparison.options import CORRECTIONS, ComparisonOptions
 from karat.analysis.comparison.samples import Estimate, Samples
 from karat.model.output.progress import track_progress
@@ -226,7 +226,7 @@ def _build_dataset(
 
 
 def _build_score(
-    grid: Grid, system: str, cell: Cell, pairs: Sequence[Pair], samples: Samples, options: ComparisonOptions
+    grid: Grid, system: str, cell: GridCell, pairs: Sequence[Pair], samples: Samples, options: ComparisonOptions
 ) -> SystemScore:
     """Return a system's score with interval, and its rank according to the tested `pairs`."""
     index = grid.systems.index(system)

@@ -21,7 +21,7 @@ from karat.kb.protocol import KB
 from karat.model.errors import UsageError
 from karat.model.keywords import check_keywords
 from karat.model.measure_name import ViewName
-from karat.model.output.display import ChartDisplay, TableDisplay
+from karat.model.results.display import ChartDisplay, TableDisplay
 from karat.model.results.result import WeightSums, to_weight_sums
 from karat.model.signature import Signature
 from karat.model.spec.settings.threshold import SWEEPS, Sweep, Threshold
@@ -46,7 +46,7 @@ class ThresholdCurve(TableDisplay, ChartDisplay):
     """
 
     _page: ClassVar = "karat.render.curves"
-    _charts: ClassVar = "karat.render.charts.threshold"
+    _charts: ClassVar = "karat.render.charts.curve_set"
 
     signature: Signature
     """Everything that affects the scores."""

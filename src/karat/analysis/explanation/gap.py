@@ -444,8 +444,8 @@ def _score_mixture(
     }
     if threshold is not None:
         settings["threshold"] = threshold
-    measures = list(dict.fromkeys([reference_side.measure, target_side.measure]))
-    request = reference_side.request.replace(settings=settings, measures=measures)
+    measure = _select_measure(reference_side, target_side, switched)
+    request = reference_side.request.replace(settings=settings, measures=[measure])
     return Evaluation.from_data(request, corpus, run, judged=judged).result
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import pyarrow as pa
 
 from karat.formats.parsing.lines import read_lines, split_columns
@@ -21,6 +20,7 @@ from karat.kb.snapshot.manifest import is_snapshot
 from karat.matching.facts.document_ids import find_ids, look_up_spelling, spell_like, spellings
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.spec.rule import LintContext
 from karat.model.spec.settings.conventions import Ids
 from karat.storage.files import Source
@@ -193,8 +193,8 @@ def _read_pairs(source: Source) -> tuple[list[tuple[str, str]], list[str]]:
     """Read the rows of a redirect table (origin, target), and the location of each for error messages."""
     if source.first_bytes.lstrip()[:1] == b"{":
         try:
-            pairs = msgspec.json.decode(source.read_bytes(), type=dict[str, str])
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            pairs = decode_json(source.read_bytes(), dict[str, str])
+        except JsonError as error:
             raise _redirect_error(source.label, f"invalid JSON ({error})") from None
         return list(pairs.items()), [f"{source.label}, {origin!r}" for origin in pairs]
     rows = [line for line in read_lines(source) if _is_row(line.text)]

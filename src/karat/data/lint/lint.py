@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
 from karat.data.load import load
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header, Label, Prediction
 from karat.model.errors import InputError, UsageError
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.output.progress import track_progress
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.run import Run
@@ -121,11 +120,11 @@ def _read_unchecked(source: Source) -> LintInput | None:
     for number, line in enumerate(source.read_bytes().removeprefix(_BOM).splitlines()):
         try:
             if number == 0 and line.lstrip().startswith(b'{"karat"'):
-                metadata = dict(msgspec.json.decode(line, type=Header).metadata)
+                metadata = dict(decode_json(line, Header).metadata)
                 name = metadata.pop("name", name)
             elif line.strip():
-                documents.append(msgspec.json.decode(line, type=Document))
-        except (msgspec.DecodeError, UnicodeDecodeError):
+                documents.append(decode_json(line, Document))
+        except JsonError:
             return None
     return LintInput(name, documents, metadata, {}) if documents else None
 

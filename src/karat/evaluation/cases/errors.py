@@ -101,7 +101,7 @@ def _avoided_mask(category: ErrorCategory, cases: CaseArrays, error: Bools) -> B
     """
     if category.is_avoided is None:
         return None
-    avoided: Bools = (_evaluate_condition(category.is_avoided, cases) == YES) & ~error
+    avoided: Bools = (evaluate_avoided(category, cases) == YES) & ~error
     return avoided
 
 
@@ -113,10 +113,14 @@ def _classify_ranked(
     `rule` may allow several categories instead; see `_select_first`.
     """
     order = sorted(members, key=lambda name: members[name].rank or 0)
-    errors = _select_first({name: _error_condition(members[name], cases, rule) for name in order}, rule)
-    avoided_conditions = {name: members[name].is_avoided for name in order if members[name].exclusive_among == "both"}
+    errors = _select_first({name: evaluate_error(members[name], cases, rule) for name in order}, rule)
     avoided = _select_first(
-        {name: _evaluate_condition(test, cases) for name, test in avoided_conditions.items() if test is not None}, rule
+        {
+            name: evaluate_avoided(members[name], cases)
+            for name in order
+            if members[name].exclusive_among == "both" and members[name].is_avoided is not None
+        },
+        rule,
     )
     masks = {}
     for name in order:
@@ -128,7 +132,7 @@ def _classify_ranked(
     return masks
 
 
-def _error_condition(category: ErrorCategory, cases: CaseArrays, rule: Categories) -> Truth:
+def evaluate_error(category: ErrorCategory, cases: CaseArrays, rule: Categories) -> Truth:
     """Return for each case whether it is an error of a category: yes, no or unknown.
 
     The rule `prediction` may add a condition on the prediction.
@@ -137,6 +141,12 @@ def _error_condition(category: ErrorCategory, cases: CaseArrays, rule: Categorie
     if rule is Categories.PREDICTION and category.prediction_condition is not None:
         condition = all_of(condition, category.prediction_condition(cases))
     return condition
+
+
+def evaluate_avoided(category: ErrorCategory, cases: CaseArrays) -> Truth:
+    """Return for each case whether it avoided an error of a category that has avoided errors: yes, no or unknown."""
+    assert category.is_avoided is not None, "the category counts only errors"
+    return _evaluate_condition(category.is_avoided, cases)
 
 
 def _select_first(conditions: Mapping[str, Truth], rule: Categories) -> dict[str, tuple[Bools, Bools]]:

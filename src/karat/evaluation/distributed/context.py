@@ -19,9 +19,8 @@ from karat.evaluation.task_inputs import TaskInputs
 from karat.kb.ids.id_context import IdEvidence, build_context
 from karat.kb.ids.normal_forms import IdContext
 from karat.kb.protocol import KB
-from karat.matching.read.corpus_context import CorpusContext
 from karat.matching.read.facets import find_document_facet
-from karat.matching.read.read_options import ID_COLUMNS, collect_table_evidence
+from karat.matching.read.read_options import ID_COLUMNS, CorpusContext, collect_table_evidence
 from karat.matching.select.selection import FILTERS
 from karat.matching.weighting.recall_weights import membership_weights
 from karat.model.corpus import Corpus

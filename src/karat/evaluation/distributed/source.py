@@ -32,10 +32,10 @@ from karat.evaluation.request import Request
 from karat.evaluation.task_inputs import TaskInputs
 from karat.evaluation.thresholds import Steps
 from karat.evaluation.verdict_stream import BlockVerdicts, collect_verdicts, sort_verdicts
-from karat.matching.read.corpus_context import CorpusContext
 from karat.matching.read.document_id_check import unknown_document_error
 from karat.matching.read.extra_documents import EXTRA_DOCUMENTS, add_extra_documents
 from karat.matching.read.offset_fit import OffsetFit, check_offsets, mask_sample
+from karat.matching.read.read_options import CorpusContext
 from karat.matching.read.task_data import check_task_counts
 from karat.matching.read.text_alignment import align_with_corpus, align_with_texts
 from karat.model.corpus import Corpus, add_text_facts

@@ -10,6 +10,7 @@ from unicodedata import category
 import msgspec
 
 from karat.model.document import Document, Label
+from karat.model.limits import get_limit, limit_error
 from karat.model.span import Span
 
 _UNSPACED_SCRIPT = re.compile(
@@ -50,15 +51,22 @@ def family_roots(document: Document) -> list[object]:
     """
     parents = {label.mention_id: label.parent for label in document.labels if label.mention_id is not None}
 
-    def root(number: int, label: Label) -> object:
-        name = label.parent if label.mention_id is None else label.mention_id
-        seen: set[str] = set()
-        while name is not None and name not in seen:
-            seen.add(name)
-            name = parents.get(name) or name
-        return number if name is None else name
+    roots: dict[str, str] = {}
 
-    return [root(number, label) for number, label in enumerate(document.labels)]
+    def find_root(name: str) -> str:
+        """Return the topmost parent of a mention id; each id is looked at once, so a long chain takes linear time."""
+        chain = list[str]()
+        steps = set[str]()
+        while name not in roots and name not in steps:
+            steps.add(name)
+            chain.append(name)
+            name = parents.get(name) or name
+        root = roots.get(name, name)
+        roots.update(dict.fromkeys(chain, root))
+        return root
+
+    names = (label.parent if label.mention_id is None else label.mention_id for label in document.labels)
+    return [number if name is None else find_root(name) for number, name in enumerate(names)]
 
 
 def group_by_span(document: Document) -> dict[Span, list[int]]:
@@ -69,11 +77,19 @@ def group_by_span(document: Document) -> dict[Span, list[int]]:
     return dict(sorted(indexes.items(), key=lambda item: (item[0].start, -item[0].end)))
 
 
-def find_overlapping_spans(spans: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
-    """Yield all pairs of overlapping spans, the earlier first; `spans` must be in the order of `group_by_span`."""
+def find_overlapping_spans(spans: Iterable[Span], doc_id: str) -> Iterator[tuple[Span, Span]]:
+    """Yield all pairs of overlapping spans, the earlier first; `spans` must be in the order of `group_by_span`.
+
+    Raise `InputError` if the document `doc_id` has too many pairs.
+    """
     open_spans: list[Span] = []
+    n_pairs = 0
     for span in spans:
         open_spans = [other for other in open_spans if other.end > span.start]
+        n_pairs += len(open_spans)
+        if n_pairs > get_limit("overlaps"):
+            finding = f"more than {get_limit('overlaps'):,} pairs of overlapping mentions"
+            raise limit_error("overlaps", f"document {doc_id!r}", finding, "Divide the document")
         yield from ((other, span) for other in open_spans if span.end > span.start)
         open_spans.append(span)
 

@@ -44,7 +44,7 @@ def find_nesting(document: Document) -> Nesting:
     outer: set[Span] = set()
     crossed: set[Span] = set()
     n_crossing = 0
-    for left, right in find_overlapping_spans(spans):
+    for left, right in find_overlapping_spans(spans, document.id):
         if right.end <= left.end:
             outer.add(left)
             inner.add(right)

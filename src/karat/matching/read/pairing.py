@@ -39,6 +39,7 @@ from karat.model.corpus import NO_TEXT_NOTE, Corpus, lookup_meta
 from karat.model.document import Response
 from karat.model.errors import UsageError
 from karat.model.items import OTHER_ENTITY, CodeLists, GoldItems, Items, PredictedItems, RankedCandidates
+from karat.model.json.decoder import read_json_value
 from karat.model.reader_categories import OTHER_WORDS
 from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids
@@ -378,7 +379,10 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
             extra_key = extra_key * (len(mentions) + 1) + np.where(mentions.entity == NIL, _number_values(clusters), 0)
         if excluded is not None:
             extra_key = 2 * extra_key + excluded
-        rows = checks.find_duplicates(mentions, extra_key, partial(_duplicate_preference, mentions))
+        # neleval's clusters are in the order of their first annotation, so the first of equal annotations must remain.
+        in_file_order = self.read_options.needs_clusters and self.read_options.unlinked_cluster
+        preference = partial(_duplicate_preference, mentions, in_file_order=in_file_order)
+        rows = checks.find_duplicates(mentions, extra_key, preference)
         if not len(rows):
             return None
         mask = np.zeros(len(mentions), np.bool_)
@@ -586,8 +590,15 @@ def _find_hyperlinks(corpus: Corpus) -> dict[int, frozenset[tuple[int, int]]]:
 
 @lru_cache(maxsize=4096)  # article files repeat the documents of their benchmark
 def _parse_hyperlink_spans(hyperlinks: str) -> frozenset[tuple[int, int]]:
-    """Parse the spans in a JSON list of hyperlinks, `[[[start, end], target], …]`."""
-    return frozenset(span for span, _ in msgspec.json.decode(hyperlinks, type=list[tuple[tuple[int, int], Any]]))
+    """Parse the spans in a JSON list of hyperlinks, `[[[start, end], target], …]`; raise `InputError` if it is none."""
+    links = read_json_value(
+        hyperlinks,
+        list[tuple[tuple[int, int], Any]],
+        "meta.hyperlinks",
+        expected="a list of [[start, end], target] as JSON",
+        remedy="Correct or remove the field",
+    )
+    return frozenset(span for span, _ in links)
 
 
 def require_texts(corpus: Corpus) -> list[str]:
@@ -762,10 +773,14 @@ def _append_same_as_ids(names: Arrow, mentions: Mentions) -> Arrow:
     return names if same_as is None else pa.concat_arrays([names, same_as.flatten()]).unique()
 
 
-def _duplicate_preference(mentions: Mentions, rows: Longs) -> tuple[NDArray[Any], ...]:
-    """Return keys for `np.lexsort` that order duplicates: no score first, then the highest score, then content."""
+def _duplicate_preference(mentions: Mentions, rows: Longs, *, in_file_order: bool) -> tuple[NDArray[Any], ...]:
+    """Return keys for `np.lexsort` that order duplicates: no score first, then the highest score, then content.
+
+    With `in_file_order`, the file decides instead of the content.
+    """
     score = mentions.score()[rows]
-    return hash_items(mentions, rows), np.where(np.isnan(score), -np.inf, -score)
+    by_score = np.where(np.isnan(score), -np.inf, -score)
+    return (by_score,) if in_file_order else (hash_items(mentions, rows), by_score)
 
 
 def _number_values(column: Arrow) -> Longs:

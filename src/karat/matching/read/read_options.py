@@ -5,7 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -17,7 +17,6 @@ from karat.kb.ids.id_context import IdEvidence, build_context, collect_evidence
 from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, NORMALISERS, IdContext, normalise_ids
 from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.protocol import KB
-from karat.matching.read.corpus_context import CorpusContext
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
 from karat.model.items import CodeLists
@@ -336,3 +335,22 @@ def _replace_emerging(side: Codes, inside: Bools) -> Codes:
         same_as = CodeLists(np.concatenate([[0], np.cumsum(lengths)]), same_as.values[mask])
     is_outside = (side.entity >= 0) & ~has_known_id
     return Codes(np.where(is_outside, np.int32(NIL), side.entity), same_as)
+
+
+class CorpusContext(msgspec.Struct, frozen=True, eq=False):
+    """Facts about a whole corpus and run that decide how a block of them counts."""
+
+    has_gold_tags: bool = False
+    """Whether any gold document has tags."""
+    has_prediction_tags: bool = False
+    """Whether any response has tags."""
+    facet_corpus: Corpus | None = None
+    """Corpus with one label for each typed entity and each other facet value; None if no view needs facets."""
+    predicted_fields: frozenset[str] = frozenset()
+    """Fields in which any prediction has a value."""
+    predicted_values: frozenset[str] = frozenset()
+    """Types and categories that any prediction names."""
+    entity_types: Mapping[str, Set[str]] = msgspec.field(default_factory=dict)
+    """Types that gold labels give to each entity, if predictions are dropped by type."""
+    id_context: IdContext | None = None
+    """How the ids of the whole data are meant; None if ids are not normalised."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise, product
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.matching.read.corpus_context import CorpusContext
-from karat.matching.read.gerbil_merge import merge_nested
 from karat.matching.read.invented_mentions import mask_invented
-from karat.matching.read.read_options import ReadOptions, canonical_ids
+from karat.matching.read.read_options import CorpusContext, ReadOptions, canonical_ids
 from karat.model.corpus import Corpus
-from karat.model.document import Prediction
+from karat.model.document import UNLINKED, Prediction
 from karat.model.errors import UsageError
 from karat.model.run import Run
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS, Task, TaskSource
@@ -290,3 +290,41 @@ def _count_values(table: Arrow, name: str) -> int:
     if name not in table.column_names or (column := table.column(name)).null_count == len(column):
         return 0
     return sum(len(chunk.flatten()) for chunk in column.chunks)
+
+
+def merge_nested(predictions: Iterable[Prediction]) -> tuple[Prediction, ...]:
+    """Merge every prediction of a document into the longest one around it and unite their ids and types.
+
+    Of several equally long outer predictions the last one is used, and of equal spans the last one takes in the others.
+    """
+    spans = list(predictions)
+    outer_spans: dict[int, Prediction] = {}
+    for index in sorted(range(len(spans)), key=lambda index: (spans[index].start - spans[index].end, -index)):
+        inner = spans[index]
+        outer = next(
+            (i for i, span in outer_spans.items() if span.start <= inner.start and inner.end <= span.end), None
+        )
+        if outer is None:
+            outer_spans[index] = inner
+        else:
+            outer_spans[outer] = _unite(outer_spans[outer], inner)
+    return tuple(outer_spans[index] for index in sorted(outer_spans))
+
+
+def _unite(outer: Prediction, inner: Prediction) -> Prediction:
+    """Return `outer` with the ids and types of both predictions, the ids of `outer` first."""
+    ids = dict.fromkeys(
+        entity
+        for prediction in (outer, inner)
+        for entity in (prediction.entity, *prediction.same_as)
+        if isinstance(entity, str)
+    )
+    entity: object = next(iter(ids), None)
+    if not ids and outer.entity is UNLINKED:
+        entity = inner.entity
+    return msgspec.structs.replace(
+        outer,
+        entity=entity,
+        same_as=tuple(ids)[1:],
+        types=tuple(dict.fromkeys([*outer.types, *inner.types])),
+    )

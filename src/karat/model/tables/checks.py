@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from karat.model.defects import get_defects, make_unique_id, skip_or_raise
+from karat.model.defects import UniqueIds, get_defects, skip_or_raise
 from karat.model.errors import InputError
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, MentionIndex, Mentions
@@ -94,8 +94,8 @@ def rename_duplicate_ids(table: Arrow) -> Arrow:
     defects = get_defects()
     if not defects.policy.rename_duplicates or "id" not in table.column_names:
         return table
-    ids, used_ids = table.column("id").to_pylist(), set[str]()
-    unique_ids = [None if name is None else make_unique_id(name, used_ids) for name in ids]
+    ids, used_ids = table.column("id").to_pylist(), UniqueIds()
+    unique_ids = [None if name is None else used_ids.reserve(name) for name in ids]
     defects.renamed += sum(new != old for new, old in zip(unique_ids, ids, strict=True))
     return table.set_column(table.column_names.index("id"), "id", pa.array(unique_ids, pa.string()))
 

@@ -14,6 +14,18 @@ from karat.model.tables.arrow import Arrow
 _T = TypeVar("_T", bound=msgspec.Struct)
 
 
+def check_names(where: str, *names: str) -> None:
+    """Raise `InputError`, located at `where`, if a name has a lone surrogate, which no file can hold."""
+    for name in names:
+        if any("\ud800" <= character <= "\udfff" for character in str(name)):
+            raise InputError(
+                where,
+                actual=f"a lone surrogate in the name {name!r}",
+                expected="complete characters",
+                remedy="Write the character itself",
+            )
+
+
 def to_table(objects: Iterable[msgspec.Struct], schema: Arrow) -> Arrow:
     """Return documents or responses as an Arrow table with `schema`, one row each.
 

@@ -13,7 +13,7 @@ from karat.model.spec.dataset import (
     StepCounts,
     Version,
     bat_folder,
-    github_url,
+    finegrained_version,
 )
 
 _FILES = (
@@ -60,88 +60,64 @@ DATASET = Dataset(
         "https://github.com/henryrosalesmendez/categorized_EMNLP_datasets",
     ),
     versions={
-        "ratinov2011": Version(
+        "ratinov2011": Version.from_split(
             description="The original annotations, as distributed with BAT and GERBIL.",
-            splits={"all": _SPLIT},
+            split=_SPLIT,
         ),
-        "bat2013": Version(
+        "bat2013": Version.from_split(
             description="Without NIL, as in BAT and most papers.",
-            splits={"all": replace(_SPLIT, steps=(StepCounts("drop-nil", Counts(documents=57, labels=257)),))},
+            split=replace(_SPLIT, steps=(StepCounts("drop-nil", Counts(documents=57, labels=257)),)),
         ),
-        "guo2018": Version(
+        "guo2018": Version.from_split(
             description="Guo and Barbosa's copy in one XML file, with only the 36 texts that have annotations.",
-            splits={
-                "all": Split(
-                    format="wned",
-                    files=(
-                        File(
-                            "formats/wned/ace/ace.xml",
-                            sha256="55f2fa5874953da945011f92a09189cab82bf59d10280bd945c33f1a254df797",
-                            size=48121,
-                        ),
-                        Folder(
-                            "formats/wned/ace/RawText",
-                            n_files=57,
-                            sha256="eb9f925c391f7d30cab2f52a7340e7ae0ce4d48ee0c2b5105e9f10bd8b00280f",
-                            size=131103,
-                        ),
+            split=Split(
+                format="wned",
+                files=(
+                    File(
+                        "formats/wned/ace/ace.xml",
+                        sha256="55f2fa5874953da945011f92a09189cab82bf59d10280bd945c33f1a254df797",
+                        size=48121,
                     ),
-                    main_file="formats/wned/ace",
-                    counts=Counts(documents=36, labels=306),
-                )
-            },
+                    Folder(
+                        "formats/wned/ace/RawText",
+                        n_files=57,
+                        sha256="eb9f925c391f7d30cab2f52a7340e7ae0ce4d48ee0c2b5105e9f10bd8b00280f",
+                        size=131103,
+                    ),
+                ),
+                main_file="formats/wned/ace",
+                counts=Counts(documents=36, labels=306),
+            ),
             obtain="Download the WNED datasets from https://doi.org/10.7939/DVN/10968 and use the XML file and "
             "the folder RawText of ACE2004; the same files are in data/corpus/corpus-long/ace of "
             "https://github.com/kermitt2/entity-fishing (commit d8fd427).",
         ),
-        "rosales2019": Version(
+        "rosales2019": finegrained_version(
+            "ACE04",
+            "eefdd83c3e92f230c8dcedcadeea1b74e6931be1f78a05920babcf4d9f68fed7",
             description="Twenty of the texts, annotated again with every possible link, each with base form, part of "
             "speech, overlap and reference; alternatives and NIL included. The files used for table 3 of the paper.",
-            splits={
-                "all": Split(
-                    format="nif-categorised",
-                    files=(
-                        File(
-                            "finegrained/gold/categorizedACE04.ttl",
-                            sha256="eefdd83c3e92f230c8dcedcadeea1b74e6931be1f78a05920babcf4d9f68fed7",
-                            size=2426892,
-                            url=github_url(
-                                "henryrosalesmendez/categorized_EMNLP_datasets",
-                                "09a913740af849f330e5d1af69be0173c2b87f4f",
-                                "categorizedACE04.ttl",
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=20, labels=3351),
-                    repairs=(
-                        Repair(
-                            location="head of the file",
-                            fault="the prefixes el: and mnt: are used but not declared",
-                            remedy="the reader declares them",
-                            count=2,
-                        ),
-                        Repair(
-                            location="Executive_director",
-                            fault="an IRI with a space, and no entity type",
-                            remedy="the reader removes the space",
-                        ),
-                        Repair(
-                            location="20001115_AFP_ARB.0089, sentence 81, 'Palestinians'",
-                            fault="two tags for the base form",
-                            remedy="both are read",
-                        ),
-                        Repair(
-                            location="spans",
-                            fault="crossing spans, which the scheme cannot express",
-                            remedy="left unchanged",
-                            count=3,
-                        ),
-                    ),
-                )
-            },
-            tasks=("a2kb", "d2kb", "c2kb", "erec", "rt2kb"),
-            licence="Not stated",
-            citation="Rosales-Méndez et al. 2019: Fine-Grained Evaluation for Entity Linking. EMNLP-IJCNLP.",
+            size=2426892,
+            commit="09a913740af849f330e5d1af69be0173c2b87f4f",
+            counts=Counts(documents=20, labels=3351),
+            repairs=(
+                Repair(
+                    location="Executive_director",
+                    fault="an IRI with a space, and no entity type",
+                    remedy="the reader removes the space",
+                ),
+                Repair(
+                    location="20001115_AFP_ARB.0089, sentence 81, 'Palestinians'",
+                    fault="two tags for the base form",
+                    remedy="both are read",
+                ),
+                Repair(
+                    location="spans",
+                    fault="crossing spans, which the scheme cannot express",
+                    remedy="left unchanged",
+                    count=3,
+                ),
+            ),
         ),
     },
     biases=(

@@ -62,7 +62,8 @@ DATASET = Dataset(
         ),
         "elevant2024": Version(
             description="ELEVANT's copy with Wikidata ids. All words outside mentions are masked: predictions "
-            "can be scored, but systems cannot be run.",
+            "can be scored, but systems cannot be run unless `karat data convert --texts-from` adds the texts of "
+            "ZELDA's copy (zelda/conll).",
             splits={
                 "testa": elevant_split(
                     "aida-conll-dev",

@@ -14,30 +14,28 @@ DATASET = Dataset(
     kb="wikipedia",
     sources=("https://community.nzdl.org/wikification/", "https://github.com/marcocor/bat-framework"),
     versions={
-        "milne2008": Version(
+        "milne2008": Version.from_split(
             description="The original annotations, as distributed with BAT and GERBIL; the BAT paper has the "
             "same counts.",
-            splits={
-                "all": Split(
-                    format="wned",
-                    files=(
-                        bat_folder(
-                            "AQUAINT/Problems",
-                            "8a0b4d3fd498ed8e84dae0d20dcfcfd196abb932caa026b5e7d39d40b3788d3b",
-                            n_files=50,
-                            size=285108,
-                        ),
-                        bat_folder(
-                            "AQUAINT/RawTexts",
-                            "391399fc1d85dfd4cca9a4b6b58d690fcb31370fbd4a88dce3d203b0afe212c5",
-                            n_files=50,
-                            size=70799,
-                        ),
+            split=Split(
+                format="wned",
+                files=(
+                    bat_folder(
+                        "AQUAINT/Problems",
+                        "8a0b4d3fd498ed8e84dae0d20dcfcfd196abb932caa026b5e7d39d40b3788d3b",
+                        n_files=50,
+                        size=285108,
                     ),
-                    main_file="bat/AQUAINT",
-                    counts=Counts(documents=50, labels=727),
-                )
-            },
+                    bat_folder(
+                        "AQUAINT/RawTexts",
+                        "391399fc1d85dfd4cca9a4b6b58d690fcb31370fbd4a88dce3d203b0afe212c5",
+                        n_files=50,
+                        size=70799,
+                    ),
+                ),
+                main_file="bat/AQUAINT",
+                counts=Counts(documents=50, labels=727),
+            ),
         )
     },
     biases=(

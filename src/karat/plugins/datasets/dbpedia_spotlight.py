@@ -15,36 +15,32 @@ DATASET = Dataset(
     kb="wikidata",
     sources=("https://github.com/ad-freiburg/elevant", "https://github.com/dice-group/gerbil"),
     versions={
-        "elevant2024": Version(
+        "elevant2024": Version.from_split(
             description="ELEVANT's copy with Wikidata ids, names and types.",
-            splits={
-                "all": elevant_split(
-                    "spotlight",
-                    "a81a4f8c0ed9476027264e5ddc500e5a078656c26f18472b2b6d487444abbfe6",
-                    size=50747,
-                    documents=58,
-                    labels=330,
-                    commit="HEAD",
-                )
-            },
+            split=elevant_split(
+                "spotlight",
+                "a81a4f8c0ed9476027264e5ddc500e5a078656c26f18472b2b6d487444abbfe6",
+                size=50747,
+                documents=58,
+                labels=330,
+                commit="HEAD",
+            ),
         ),
-        "gerbil1.2.6": Version(
+        "gerbil1.2.6": Version.from_split(
             description="The NIF file distributed with GERBIL.",
-            splits={
-                "all": Split(
-                    format="nif",
-                    files=(
-                        File(
-                            "gerbil/spotlight/dbpedia-spotlight-nif.ttl",
-                            url="https://github.com/dice-group/gerbil/releases/download/v1.2.6/gerbil_data.zip",
-                            member="datasets/spotlight/dbpedia-spotlight-nif.ttl",
-                        ),
+            split=Split(
+                format="nif",
+                files=(
+                    File(
+                        "gerbil/spotlight/dbpedia-spotlight-nif.ttl",
+                        url="https://github.com/dice-group/gerbil/releases/download/v1.2.6/gerbil_data.zip",
+                        member="datasets/spotlight/dbpedia-spotlight-nif.ttl",
                     ),
-                    counts=Counts(documents=58, labels=330),
-                    unverified_reason="No checksum, because no copy was available; the counts are published "
-                    "and agree with ELEVANT's copy.",
-                )
-            },
+                ),
+                counts=Counts(documents=58, labels=330),
+                unverified_reason="No checksum, because no copy was available; the counts are published "
+                "and agree with ELEVANT's copy.",
+            ),
             kb="dbpedia",
         ),
     },

@@ -17,23 +17,21 @@ DATASET = Dataset(
     kb="wikidata",
     sources=(),
     versions={
-        "karat": Version(
+        "karat": Version.from_split(
             description="The files of this version of Karat.",
-            splits={
-                "all": Split(
-                    format="karat-jsonl",
-                    files=(
-                        File(
-                            "gold.jsonl",
-                            sha256="ed5c8c7bb8f4b047a962bcab516f4b7acadf908410845841f2af2c0e64389eee",
-                            size=56767,
-                        ),
+            split=Split(
+                format="karat-jsonl",
+                files=(
+                    File(
+                        "gold.jsonl",
+                        sha256="ed5c8c7bb8f4b047a962bcab516f4b7acadf908410845841f2af2c0e64389eee",
+                        size=56767,
                     ),
-                    counts=Counts(documents=50, labels=327),
-                    root=Path(__file__).with_name("demo_data"),
-                    predictions={name: f"{name}.jsonl" for name in ("perfect", "prior", "noisy")},
-                )
-            },
+                ),
+                counts=Counts(documents=50, labels=327),
+                root=Path(__file__).with_name("demo_data"),
+                predictions={name: f"{name}.jsonl" for name in ("perfect", "prior", "noisy")},
+            ),
         )
     },
 )

@@ -42,24 +42,22 @@ DATASET = Dataset(
     kb="wikipedia",
     sources=("http://www.cse.iitb.ac.in/soumen/doc/CSAW/Annot/", "https://github.com/marcocor/bat-framework"),
     versions={
-        "kulkarni2009": Version(
+        "kulkarni2009": Version.from_split(
             description="All annotations of all annotators, including NIL.",
-            splits={"all": _SPLIT},
+            split=_SPLIT,
         ),
-        "bat2013": Version(
+        "bat2013": Version.from_split(
             description="As BAT reads it: without NIL, with identical annotations of several annotators "
             "merged, and without the document that then has no annotations. The BAT paper counts "
             "11,245, probably without nine links to pages missing in Wikipedia in 2012.",
-            splits={
-                "all": replace(
-                    _SPLIT,
-                    steps=(
-                        StepCounts("drop-nil", Counts(documents=104, labels=12099)),
-                        StepCounts("distinct", Counts(documents=104, labels=11254)),
-                        StepCounts("drop-empty", Counts(documents=103, labels=11254)),
-                    ),
-                )
-            },
+            split=replace(
+                _SPLIT,
+                steps=(
+                    StepCounts("drop-nil", Counts(documents=104, labels=12099)),
+                    StepCounts("distinct", Counts(documents=104, labels=11254)),
+                    StepCounts("drop-empty", Counts(documents=103, labels=11254)),
+                ),
+            ),
         ),
     },
     biases=(

@@ -44,16 +44,14 @@ DATASET = Dataset(
     kb="wikipedia",
     sources=("https://github.com/marcocor/bat-framework",),
     versions={
-        "meij2012": Version(
+        "meij2012": Version.from_split(
             description="The original tweets.",
-            splits={"all": _SPLIT},
+            split=_SPLIT,
         ),
-        "bat2013": Version(
+        "bat2013": Version.from_split(
             description="With the texts that BAT passes to systems: URLs are replaced by spaces, which also "
             "affects words such as 'rabbit' that contain 'bit'.",
-            splits={
-                "all": replace(_SPLIT, steps=(StepCounts("clean-tweets", Counts(documents=502, labels=0, tags=812)),))
-            },
+            split=replace(_SPLIT, steps=(StepCounts("clean-tweets", Counts(documents=502, labels=0, tags=812)),)),
         ),
     },
     biases=(

@@ -100,45 +100,41 @@ DATASET = Dataset(
     kb="wikipedia",
     sources=("https://doi.org/10.7939/DVN/10968", "https://github.com/marcocor/bat-framework"),
     versions={
-        "guo2018": Version(
+        "guo2018": Version.from_split(
             description="Updated by Guo and Barbosa: links to deleted pages became NIL, and overlapping "
             "mentions were removed. At least six texts were replaced by others on the same topic.",
-            splits={"all": _UPDATED_SPLIT},
+            split=_UPDATED_SPLIT,
             supersedes=("msnbc@cucerzan2007",),
         ),
-        "guo2018-linked": Version(
+        "guo2018-linked": Version.from_split(
             description="The updated version without NIL, as used in papers on disambiguation.",
-            splits={"all": replace(_UPDATED_SPLIT, steps=(StepCounts("drop-nil", Counts(documents=20, labels=656)),))},
+            split=replace(_UPDATED_SPLIT, steps=(StepCounts("drop-nil", Counts(documents=20, labels=656)),)),
         ),
-        "cucerzan2007": Version(
+        "cucerzan2007": Version.from_split(
             description="The original annotations, as distributed with BAT and GERBIL.",
-            splits={"all": _SPLIT},
+            split=_SPLIT,
         ),
-        "bat2013": Version(
+        "bat2013": Version.from_split(
             description="The original as BAT reads it: without NIL, and with only the longest of overlapping "
             "mentions. The BAT paper counts 658, probably without pages missing in Wikipedia in "
             "2012; the list of these pages is lost.",
-            splits={
-                "all": replace(
-                    _SPLIT,
-                    steps=(
-                        StepCounts("drop-nil", Counts(documents=20, labels=747)),
-                        StepCounts("longest", Counts(documents=20, labels=737)),
-                    ),
-                )
-            },
+            split=replace(
+                _SPLIT,
+                steps=(
+                    StepCounts("drop-nil", Counts(documents=20, labels=747)),
+                    StepCounts("longest", Counts(documents=20, labels=737)),
+                ),
+            ),
         ),
-        "elevant2024": Version(
+        "elevant2024": Version.from_split(
             description="ELEVANT's copy of the updated version, with Wikidata ids, names and types.",
-            splits={
-                "all": elevant_split(
-                    "msnbc-updated",
-                    "19cfc18a514b18a44818be3210a83688873cbe65368b599a3ecc34a9ee5a1f1e",
-                    size=146497,
-                    documents=20,
-                    labels=739,
-                )
-            },
+            split=elevant_split(
+                "msnbc-updated",
+                "19cfc18a514b18a44818be3210a83688873cbe65368b599a3ecc34a9ee5a1f1e",
+                size=146497,
+                documents=20,
+                labels=739,
+            ),
             kb="wikidata",
         ),
     },

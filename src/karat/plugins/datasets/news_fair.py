@@ -18,63 +18,55 @@ DATASET = Dataset(
         "https://github.com/ad-freiburg/elevant",
     ),
     versions={
-        "v2": Version(
+        "v2": Version.from_split(
             description="Extended to 120 articles and updated.",
-            splits={
-                "all": elevant_split(
-                    "news-fair-v2",
-                    documents=120,
-                    unverified_reason="No checksum and label count, because no copy was available; the version "
-                    "without coreference has the same number of documents.",
-                )
-            },
+            split=elevant_split(
+                "news-fair-v2",
+                documents=120,
+                unverified_reason="No checksum and label count, because no copy was available; the version "
+                "without coreference has the same number of documents.",
+            ),
             supersedes=("news-fair@v1",),
         ),
-        "v1": Version(
+        "v1": Version.from_split(
             description="Forty articles.",
-            splits={
-                "all": elevant_split(
-                    "news-fair",
-                    "c719c92cdbd6e1cc608198d2047d22c04acd2fd97b85f7ef2e6edbb6e35a0974",
-                    size=192403,
-                    documents=40,
-                    labels=545,
-                )
-            },
+            split=elevant_split(
+                "news-fair",
+                "c719c92cdbd6e1cc608198d2047d22c04acd2fd97b85f7ef2e6edbb6e35a0974",
+                size=192403,
+                documents=40,
+                labels=545,
+            ),
         ),
-        "v2-no-coref": Version(
+        "v2-no-coref": Version.from_split(
             description="Extended to 120 articles and updated, without labels of pronouns and other "
             "coreferences, as used in the paper.",
-            splits={
-                "all": elevant_split(
-                    "news-fair-v2-no-coref",
-                    "93c713226894f05c6e3e7c4c892275314168f5fdc774e134fe15cf8169612738",
-                    size=535805,
-                    documents=120,
-                    labels=1435,
-                    commit="HEAD",
-                    repairs=(
-                        Repair(
-                            location="one label",
-                            fault="its parent was removed with the coreferences",
-                            remedy="read as a separate mention; ELEVANT never scores it",
-                        ),
+            split=elevant_split(
+                "news-fair-v2-no-coref",
+                "93c713226894f05c6e3e7c4c892275314168f5fdc774e134fe15cf8169612738",
+                size=535805,
+                documents=120,
+                labels=1435,
+                commit="HEAD",
+                repairs=(
+                    Repair(
+                        location="one label",
+                        fault="its parent was removed with the coreferences",
+                        remedy="read as a separate mention; ELEVANT never scores it",
                     ),
-                )
-            },
+                ),
+            ),
             supersedes=("news-fair@v1-no-coref",),
         ),
-        "v1-no-coref": Version(
+        "v1-no-coref": Version.from_split(
             description="Forty articles, without labels of pronouns and other coreferences, as used in the paper.",
-            splits={
-                "all": elevant_split(
-                    "news-fair-no-coref",
-                    "6fb31155e113d2c7058be998e863f6b3193c769d0af09cb2101a3075701c316a",
-                    size=177176,
-                    documents=40,
-                    labels=395,
-                )
-            },
+            split=elevant_split(
+                "news-fair-no-coref",
+                "6fb31155e113d2c7058be998e863f6b3193c769d0af09cb2101a3075701c316a",
+                size=177176,
+                documents=40,
+                labels=395,
+            ),
         ),
     },
     biases=(

@@ -15,25 +15,23 @@ DATASET = Dataset(
     kb="dbpedia",
     sources=("https://github.com/dice-group/n3-collection",),
     versions={
-        "roeder2014": Version(
+        "roeder2014": Version.from_split(
             description="The NIF file of the collection, with NIL as separate entities.",
-            splits={
-                "all": Split(
-                    format="nif",
-                    files=(
-                        File(
-                            "n3/Reuters-128.ttl",
-                            url=github_url(
-                                "dice-group/n3-collection",
-                                "14b07501f45ba0b4bf2bec44c7f3f5eb150c1387",
-                                "Reuters-128.ttl",
-                            ),
+            split=Split(
+                format="nif",
+                files=(
+                    File(
+                        "n3/Reuters-128.ttl",
+                        url=github_url(
+                            "dice-group/n3-collection",
+                            "14b07501f45ba0b4bf2bec44c7f3f5eb150c1387",
+                            "Reuters-128.ttl",
                         ),
                     ),
-                    counts=Counts(documents=128, labels=880),
-                    unverified_reason="No checksum, because no copy was available; the counts are published.",
-                )
-            },
+                ),
+                counts=Counts(documents=128, labels=880),
+                unverified_reason="No checksum, because no copy was available; the counts are published.",
+            ),
         )
     },
     biases=(

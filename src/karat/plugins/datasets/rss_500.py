@@ -15,37 +15,33 @@ DATASET = Dataset(
     kb="wikidata",
     sources=("https://github.com/dice-group/n3-collection", "https://github.com/ad-freiburg/elevant"),
     versions={
-        "elevant2024": Version(
+        "elevant2024": Version.from_split(
             description="ELEVANT's copy with Wikidata ids, names and types.",
-            splits={
-                "all": elevant_split(
-                    "rss-500",
-                    "d64dfa56d045e008d515fd5e71555569f0e40776078385376c7b1de009b7e417",
-                    size=240685,
-                    documents=500,
-                    labels=1000,
-                    commit="HEAD",
-                )
-            },
+            split=elevant_split(
+                "rss-500",
+                "d64dfa56d045e008d515fd5e71555569f0e40776078385376c7b1de009b7e417",
+                size=240685,
+                documents=500,
+                labels=1000,
+                commit="HEAD",
+            ),
         ),
-        "roeder2014": Version(
+        "roeder2014": Version.from_split(
             description="The NIF file of the collection, with NIL as separate entities.",
-            splits={
-                "all": Split(
-                    format="nif",
-                    files=(
-                        File(
-                            "n3/RSS-500.ttl",
-                            url=github_url(
-                                "dice-group/n3-collection", "75fc2ef1b4e0f46ca9b091887460ea43daa43996", "RSS-500.ttl"
-                            ),
+            split=Split(
+                format="nif",
+                files=(
+                    File(
+                        "n3/RSS-500.ttl",
+                        url=github_url(
+                            "dice-group/n3-collection", "75fc2ef1b4e0f46ca9b091887460ea43daa43996", "RSS-500.ttl"
                         ),
                     ),
-                    counts=Counts(documents=500, labels=1000),
-                    unverified_reason="No checksum, because no copy was available; the counts are published "
-                    "and agree with ELEVANT's copy.",
-                )
-            },
+                ),
+                counts=Counts(documents=500, labels=1000),
+                unverified_reason="No checksum, because no copy was available; the counts are published "
+                "and agree with ELEVANT's copy.",
+            ),
             kb="dbpedia",
         ),
     },

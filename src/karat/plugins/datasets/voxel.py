@@ -1,6 +1,6 @@
 """VoxEL: the same news in five languages, with strict and relaxed annotations."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Repair, Split, Version, github_url
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Repair, Split, Version, finegrained_version
 
 _LANGUAGES = ("en", "de", "es", "fr", "it")
 _LABELS = {"strict": 204, "relaxed": 674}
@@ -43,45 +43,23 @@ DATASET = Dataset(
             },
             default_split="strict-en",
         ),
-        "rosales2019": Version(
+        "rosales2019": finegrained_version(
+            "VoxEL",
+            "ee6cc6eefe88b596a710f920233cb8cf1a3bc067028cfbf49bdcd9dc17b15c6a",
             description="The English texts, annotated again with every possible link, each with base form, part of "
             "speech, overlap and reference; alternatives and NIL included. The files used for table 3 of the paper.",
-            splits={
-                "all": Split(
-                    format="nif-categorised",
-                    files=(
-                        File(
-                            "finegrained/gold/categorizedVoxEL.ttl",
-                            sha256="ee6cc6eefe88b596a710f920233cb8cf1a3bc067028cfbf49bdcd9dc17b15c6a",
-                            size=904685,
-                            url=github_url(
-                                "henryrosalesmendez/categorized_EMNLP_datasets",
-                                "3967ce8a3b710d9ef85410c2c611d7313317013b",
-                                "categorizedVoxEL.ttl",
-                            ),
-                        ),
-                    ),
-                    counts=Counts(documents=15, labels=1107),
-                    language="en",
-                    repairs=(
-                        Repair(
-                            location="head of the file",
-                            fault="the prefixes el: and mnt: are used but not declared",
-                            remedy="the reader declares them",
-                            count=2,
-                        ),
-                        Repair(
-                            location="overlap tags",
-                            fault="mentions tagged as minimal overlap are not inside another mention",
-                            remedy="left unchanged; karat data lint reports them",
-                            count=5,
-                        ),
-                    ),
-                )
-            },
-            tasks=("a2kb", "d2kb", "c2kb", "erec", "rt2kb"),
-            licence="Not stated",
-            citation="Rosales-Méndez et al. 2019: Fine-Grained Evaluation for Entity Linking. EMNLP-IJCNLP.",
+            size=904685,
+            commit="3967ce8a3b710d9ef85410c2c611d7313317013b",
+            counts=Counts(documents=15, labels=1107),
+            language="en",
+            repairs=(
+                Repair(
+                    location="overlap tags",
+                    fault="mentions tagged as minimal overlap are not inside another mention",
+                    remedy="left unchanged; karat data lint reports them",
+                    count=5,
+                ),
+            ),
         ),
     },
     biases=(

@@ -18,15 +18,13 @@ DATASET = Dataset(
     obtain="Download wiki-annot30.gz from http://acube.di.unipi.it/tagme-dataset/; data.tar.gz of Hasibi et "
     "al. 2016 (http://hasibi.com/files/res/data.tar.gz) has the same fragments with numbers.",
     versions={
-        "ferragina2010": Version(
+        "ferragina2010": Version.from_split(
             description="As published. Fragments have no ids, and Karat has no reader yet.",
-            splits={
-                "all": Split(
-                    format=None,
-                    files=(File("tagme/wiki-annot30"),),
-                    unverified_reason="No checksum and counts, because no copy was available.",
-                )
-            },
+            split=Split(
+                format=None,
+                files=(File("tagme/wiki-annot30"),),
+                unverified_reason="No checksum and counts, because no copy was available.",
+            ),
         )
     },
     biases=(

@@ -18,60 +18,52 @@ DATASET = Dataset(
         "https://github.com/ad-freiburg/elevant",
     ),
     versions={
-        "v2": Version(
+        "v2": Version.from_split(
             description="Extended to 120 articles and updated.",
-            splits={
-                "all": elevant_split(
-                    "wiki-fair-v2",
-                    "540c79437b2cd03140c48ebfa6298e8c36077cc98b1e0fb1d144fa5906e2afce",
-                    size=741730,
-                    documents=120,
-                    labels=3371,
-                    commit="HEAD",
-                    repairs=(Repair(location="one label", fault="no entity id", remedy="read as an unlinked span"),),
-                )
-            },
+            split=elevant_split(
+                "wiki-fair-v2",
+                "540c79437b2cd03140c48ebfa6298e8c36077cc98b1e0fb1d144fa5906e2afce",
+                size=741730,
+                documents=120,
+                labels=3371,
+                commit="HEAD",
+                repairs=(Repair(location="one label", fault="no entity id", remedy="read as an unlinked span"),),
+            ),
             supersedes=("wiki-fair@v1",),
         ),
-        "v1": Version(
+        "v1": Version.from_split(
             description="Eighty articles from a dump of 2020.",
-            splits={
-                "all": elevant_split(
-                    "wiki-fair",
-                    "f1032fa0983c07c38c28fec0d22e8105690baedf5d70a734191c395801cf9672",
-                    size=402215,
-                    documents=80,
-                    labels=1961,
-                )
-            },
+            split=elevant_split(
+                "wiki-fair",
+                "f1032fa0983c07c38c28fec0d22e8105690baedf5d70a734191c395801cf9672",
+                size=402215,
+                documents=80,
+                labels=1961,
+            ),
         ),
-        "v2-no-coref": Version(
+        "v2-no-coref": Version.from_split(
             description="Extended to 120 articles and updated, without labels of pronouns and other "
             "coreferences, as used in the paper.",
-            splits={
-                "all": elevant_split(
-                    "wiki-fair-v2-no-coref",
-                    "4ac1fe61a931bab97416bfee6ac500408118b881f09f8fcf5c500fc53b5ce481",
-                    size=684823,
-                    documents=120,
-                    labels=2895,
-                    commit="HEAD",
-                )
-            },
+            split=elevant_split(
+                "wiki-fair-v2-no-coref",
+                "4ac1fe61a931bab97416bfee6ac500408118b881f09f8fcf5c500fc53b5ce481",
+                size=684823,
+                documents=120,
+                labels=2895,
+                commit="HEAD",
+            ),
             supersedes=("wiki-fair@v1-no-coref",),
         ),
-        "v1-no-coref": Version(
+        "v1-no-coref": Version.from_split(
             description="Eighty articles from a dump of 2020, without labels of pronouns and other "
             "coreferences, as used in the paper.",
-            splits={
-                "all": elevant_split(
-                    "wiki-fair-no-coref",
-                    "f80207fe17f096eeeb5ad6bd6258bc5f5e49f7d299949c8306e6868f54f8b522",
-                    size=372258,
-                    documents=80,
-                    labels=1677,
-                )
-            },
+            split=elevant_split(
+                "wiki-fair-no-coref",
+                "f80207fe17f096eeeb5ad6bd6258bc5f5e49f7d299949c8306e6868f54f8b522",
+                size=372258,
+                documents=80,
+                labels=1677,
+            ),
         ),
     },
     biases=(

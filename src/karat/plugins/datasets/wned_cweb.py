@@ -17,17 +17,15 @@ DATASET = Dataset(
     obtain="Download the WNED datasets from https://doi.org/10.7939/DVN/10968 and use clueweb.xml and the "
     "folder RawText of the ClueWeb part.",
     versions={
-        "guo2018": Version(
+        "guo2018": Version.from_split(
             description="The original files. ZELDA's copy with current titles is zelda/wned-cweb.",
-            splits={
-                "all": Split(
-                    format="wned",
-                    files=(File("wned/clueweb/clueweb.xml"), Folder("wned/clueweb/RawText", n_files=320)),
-                    main_file="wned/clueweb",
-                    counts=Counts(documents=320, labels=11154),
-                    unverified_reason="No checksums, because no copy was available; the counts are published.",
-                )
-            },
+            split=Split(
+                format="wned",
+                files=(File("wned/clueweb/clueweb.xml"), Folder("wned/clueweb/RawText", n_files=320)),
+                main_file="wned/clueweb",
+                counts=Counts(documents=320, labels=11154),
+                unverified_reason="No checksums, because no copy was available; the counts are published.",
+            ),
         )
     },
     biases=(

@@ -17,23 +17,21 @@ DATASET = Dataset(
     obtain="Download the WNED datasets from https://doi.org/10.7939/DVN/10968 and use wikipedia.xml and the "
     "folder RawText of the Wikipedia part.",
     versions={
-        "guo2018": Version(
+        "guo2018": Version.from_split(
             description="The original files. ZELDA's copy with current titles is zelda/wned-wiki.",
-            splits={
-                "all": Split(
-                    format="wned",
-                    files=(File("wned/wikipedia/wikipedia.xml"), Folder("wned/wikipedia/RawText", n_files=345)),
-                    main_file="wned/wikipedia",
-                    unverified_reason="No checksums and counts, because no copy was available.",
-                    repairs=(
-                        Repair(
-                            location="Jiří_Třanovský",
-                            fault="the document occurs twice in the XML, with 29 and 28 annotations",
-                            remedy="the reader reports it; ZELDA uses the second copy, others drop the document",
-                        ),
+            split=Split(
+                format="wned",
+                files=(File("wned/wikipedia/wikipedia.xml"), Folder("wned/wikipedia/RawText", n_files=345)),
+                main_file="wned/wikipedia",
+                unverified_reason="No checksums and counts, because no copy was available.",
+                repairs=(
+                    Repair(
+                        location="Jiří_Třanovský",
+                        fault="the document occurs twice in the XML, with 29 and 28 annotations",
+                        remedy="the reader reports it; ZELDA uses the second copy, others drop the document",
                     ),
-                )
-            },
+                ),
+            ),
         )
     },
     biases=(

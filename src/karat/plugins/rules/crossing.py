@@ -16,7 +16,7 @@ def _find(document: Document, context: LintContext) -> Iterator[Finding]:
     """
     roots = family_roots(document)
     labels_by_span = group_by_span(document)
-    for span, other in find_overlapping_spans(labels_by_span):
+    for span, other in find_overlapping_spans(labels_by_span, document.id):
         if not span.start < other.start < span.end < other.end:
             continue
         if len({roots[number] for number in (*labels_by_span[span], *labels_by_span[other])}) == 1:

@@ -47,24 +47,32 @@ def _find_orphans(document: Document) -> dict[int, str]:
     parents: dict[str | None, set[str | None]] = {}
     for label in document.labels:
         parents.setdefault(label.mention_id, set()).add(label.parent)
+    circular = _find_cycles(parent_of)
     problems: dict[int, str] = {}
     for number, label in enumerate(document.labels):
         if label.mention_id is not None and len(parents[label.mention_id]) > 1:
             problems[number] = f"labels with mention id {label.mention_id!r} have different parents"
         elif label.parent is not None and label.parent not in parent_of:
             problems[number] = f"its parent {label.parent!r} is not in the document"
-        elif label.mention_id is not None and label.mention_id in _collect_ancestors(label.parent, parent_of):
+        elif label.mention_id is not None and label.mention_id in circular:
             problems[number] = "it is its own ancestor"
     return problems
 
 
-def _collect_ancestors(name: str | None, parent_of: dict[str, str | None]) -> set[str]:
-    """Return a mention id and the ids of its parent, its parent's parent and so on; empty for None."""
-    ancestors: set[str] = set()
-    while name is not None and name not in ancestors:
-        ancestors.add(name)
-        name = parent_of.get(name)
-    return ancestors
+def _find_cycles(parent_of: dict[str, str | None]) -> set[str]:
+    """Return the mention ids that are their own ancestors; each id is visited once."""
+    walks: dict[str, int] = {}
+    cyclic: set[str] = set()
+    for number, start in enumerate(parent_of):
+        path: list[str] = []
+        name: str | None = start
+        while name is not None and name not in walks:
+            walks[name] = number
+            path.append(name)
+            name = parent_of.get(name)
+        if name is not None and walks[name] == number:
+            cyclic.update(path[path.index(name) :])
+    return cyclic
 
 
 def _fix(document: Document, context: LintContext) -> Document:

@@ -6,23 +6,36 @@ from collections.abc import Iterator
 
 from karat.matching.facts.labels import is_inside_word
 from karat.model.document import Document
+from karat.model.errors import shorten
 from karat.model.spec.rule import Finding, LintContext, Rule
 
 
 def _find(document: Document, context: LintContext) -> Iterator[Finding]:
     """Report labels that start or end inside a word."""
     # There is no fix: part of a compound may be intended, and a shifted span would only grow.
-    text = document.text
+    text, starts, ends = document.text, dict[int, int](), dict[int, int]()
     for label in document.labels:
-        start, end = label.span
-        ends = [side for side, offset in (("starts", start), ("ends", end)) if is_inside_word(text, offset)]
-        if ends:
-            while is_inside_word(text, start):
-                start -= 1
-            while is_inside_word(text, end):
-                end += 1
-            proposal = f"Use {text[start:end].strip()!r}, unless the part is intended"
-            yield Finding.from_label(document, label, f"{' and '.join(ends)} inside a word", proposal)
+        start, end = _find_boundary(text, label.start, -1, starts), _find_boundary(text, label.end, 1, ends)
+        changes = [
+            f"{name}s" for name, is_moved in (("start", start < label.start), ("end", end > label.end)) if is_moved
+        ]
+        if changes:
+            proposal = f"Use {shorten(text[start:end].strip())!r}, unless the part is intended"
+            yield Finding.from_label(document, label, f"{' and '.join(changes)} inside a word", proposal)
+
+
+def _find_boundary(text: str, offset: int, step: int, boundaries: dict[int, int]) -> int:
+    """Return the next offset from `offset` on, backwards if `step` is -1, that is not inside a word.
+
+    `boundaries` remembers the results of one direction, so that many spans in one long word take linear time.
+    """
+    path = []
+    while offset not in boundaries and is_inside_word(text, offset):
+        path.append(offset)
+        offset += step
+    boundary = boundaries.get(offset, offset)
+    boundaries.update(dict.fromkeys(path, boundary))
+    return boundary
 
 
 RULE = Rule(

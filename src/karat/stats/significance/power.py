@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import ceil
 
 from karat.model.errors import UsageError
-from karat.stats.normal import normal_cdf, normal_quantile
+from karat.stats.normal import normal_quantile
 from karat.stats.samples.bootstrap import check_confidence
 
 
@@ -20,21 +20,6 @@ def detectable_difference(standard_error: float, *, confidence: float = 0.95, po
     check_confidence(confidence)
     _check_arguments(standard_error, power)
     return standard_error * (normal_quantile((1 + confidence) / 2) + normal_quantile(power))
-
-
-def statistical_power(true_difference: float, standard_error: float, *, confidence: float = 0.95) -> float:
-    """Return the probability that a two-sided test at the level 1 - `confidence` detects a true difference.
-
-    `standard_error` is that of the difference.
-    """
-    check_confidence(confidence)
-    _check_arguments(standard_error, 0.5)
-    critical_value = normal_quantile((1 + confidence) / 2)
-    if not standard_error:
-        return 1.0 if true_difference else 0.0
-    return normal_cdf(true_difference / standard_error - critical_value) + normal_cdf(
-        -true_difference / standard_error - critical_value
-    )
 
 
 def documents_needed(

@@ -12,8 +12,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from karat.analysis.comparison.entries import text_digests
-from karat.analysis.comparison.grid import Cell
+from karat.analysis.comparison.grid import GridCell
 from karat.data.describe import Description, describe
+from karat.evaluation.cases.category_bounds import CategoryBounds, bound_categories
 from karat.evaluation.cases.errors import CategoryCounts, count_errors, mark_missing_candidates
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.measures import detection_view
@@ -70,6 +71,8 @@ class DocumentCounts:
     """The sums of the four `Weights` of detection, one row per document."""
     categories: Mapping[str, CategoryCounts]
     """Counts of error categories."""
+    bounds: Mapping[str, CategoryBounds]
+    """Bounds of the categories of disambiguation, over all documents."""
 
 
 def collect_dataset_facts(corpus: Corpus, kb: KB | None, order: Longs) -> DatasetFacts:
@@ -93,7 +96,7 @@ def _mention_share(description: Description, trait: str) -> MentionShare:
     return MentionShare(share.number, required - (nil or 0), share.undecided, description.undefined.get(trait))
 
 
-def count_documents(cell: Cell, view: str) -> DocumentCounts:
+def count_documents(cell: GridCell, view: str) -> DocumentCounts:
     """Count links, detections and errors of a system on a dataset, by document in the order of ids.
 
     Raises `UsageError` for a result, and if the threshold is selected by a sweep.
@@ -111,6 +114,7 @@ def count_documents(cell: Cell, view: str) -> DocumentCounts:
         links=evaluation.views[view].statistics.weights[order],
         detection=_detection_weights(evaluation, detection_view_name(view))[order],
         categories={name: _reorder(category_counts, order) for name, category_counts in counts.items()},
+        bounds=bound_categories(categorised.table.cases, evaluation.request.conventions.categories),
     )
 
 

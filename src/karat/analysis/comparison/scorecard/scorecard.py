@@ -30,13 +30,13 @@ from karat.analysis.comparison.scorecard.figures import (
     list_figures,
 )
 from karat.evaluation.request import Request
-from karat.model.output.display import TableDisplay
 from karat.model.output.progress import track_progress
+from karat.model.results.display import TableDisplay
 from karat.model.results.result import IdHealth
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
 from karat.stats.significance.contrast import mean_over_strata, resample_stratum, subtract_mean_of_others
-from karat.stats.significance.holm import holm
+from karat.stats.significance.corrections import holm
 from karat.stats.significance.one_against_others import swap_test
 
 VIEW: Final = "strong"
@@ -81,6 +81,10 @@ class Average:
     """Number of cases that cannot be decided, since facts are missing."""
     reason: str | None = None
     """Reason for a missing value."""
+    min_value: float | None = None
+    """The smallest mean rate that the known facts allow; None if all cases are decided."""
+    max_value: float | None = None
+    """The largest mean rate that the known facts allow; None if all cases are decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +280,24 @@ def _compute_averages(figure: Figure, counts: ScorecardCounts, datasets: Sequenc
     values = mean_over_strata(formula.compute(counts.totals[dataset]) for dataset in datasets)
     if figure.kind == "count":
         values = cases / len(datasets)
-    rows = zip(values.tolist(), cases.tolist(), undecided, strict=True)
-    return [Average(value, round(n_cases), n_undecided) for value, n_cases, n_undecided in rows]
+    bounds = [_bound_average(figure, counts, datasets, system) for system in counts.systems]
+    rows = zip(values.tolist(), cases.tolist(), undecided, bounds, strict=True)
+    return [
+        Average(value, round(n_cases), n_undecided, min_value=low, max_value=high)
+        for value, n_cases, n_undecided, (low, high) in rows
+    ]
+
+
+def _bound_average(
+    figure: Figure, counts: ScorecardCounts, datasets: Sequence[str], system: str
+) -> tuple[float | None, float | None]:
+    """Return the smallest and largest average of a rate for one system; None if undefined or all cases are decided."""
+    bounds = [counts.document_counts[dataset][system].bounds.get(figure.name) for dataset in datasets]
+    rates = [bound.rates for bound in bounds if bound is not None and bound.rates is not None]
+    if len(rates) < len(datasets) or all(low == high for low, high in rates):
+        return None, None
+    low, high = (sum(side) / len(side) for side in zip(*rates, strict=True))
+    return low, high
 
 
 def _count_undecided(figure: Figure, counts: ScorecardCounts, datasets: Sequence[str], system: str) -> int:

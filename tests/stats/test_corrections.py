@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from karat.stats.significance.holm import holm
+from karat.stats.significance.corrections import holm
 
 SHARES = st.floats(0, 1)
 P = arrays.arrays(np.float64, st.integers(1, 12), elements=SHARES | st.just(np.nan))
