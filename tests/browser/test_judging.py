@@ -302,5 +302,7 @@ def test_the_viewer_shows_what_judges_found(tmp_path, opened, shots, size, schem
         whole(page, shots, f"report-{size}-{scheme}")
         page.get_by_label("definition").select_option("code")
         page.wait_for_selector("text=as computed by its program")
+        pairs = page.get_by_role("region", name="Pairs of sources")
+        assert pairs.locator("tbody tr").count() == 3  # every two of three sources
         if size == "wide":
             assert page.get_by_role("link", name="Verification").get_attribute("aria-current") == "page"

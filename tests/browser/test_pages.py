@@ -81,6 +81,22 @@ def test_every_page_is_whole(demo, opened, shots, size, scheme):
 
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
+def test_the_page_of_a_paper_is_whole_without_any_dataset(karat_cli, opened, shots, tmp_path, size, scheme):
+    path = tmp_path / "paper.html"
+    karat_cli("reproduce", ROOT / "tests" / "render" / "paper_suite.py", "--data", ".", "--html", path)
+    with opened(path.as_uri(), size=size, scheme=scheme) as page:
+        page.wait_for_function(SETTLED)
+        assert page.locator("nav a").all_inner_texts() == ["Papers"]
+        assert "1 reproduced, 2 explained, 1 unexplained, 1 impossible" in page.locator("h1").inner_text()
+        assert page.get_by_text("67.2% [67.7%] (2)").is_visible()
+        width = page.locator("img.picture").evaluate("image => image.complete && image.naturalWidth")
+        assert width == 680
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        check_whole(page, axe=True)
+        page.screenshot(path=shots / f"papers-{size}-{scheme}.png", full_page=True)
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_bars_stand_under_their_words_in_every_script(scripts, opened, shots, size, scheme):
     with opened(scripts, size=size, scheme=scheme) as page:
         page.evaluate(AXE.read_text(encoding="utf-8"))

@@ -355,3 +355,25 @@ def test_no_request_breaks_the_server(root, tmp_path):
         finally:
             server.terminate()
     assert done.returncode == 0, done.stdout
+
+
+def test_the_terminal_gets_the_cause_of_what_looks_like_a_damaged_archive(caplog):
+    from fastapi import FastAPI
+    from fastapi.testclient import TestClient
+
+    from karat.web.archive.archive import report_damage
+    from karat.web.server.http_responses import add_error_handlers
+
+    app = FastAPI()
+    add_error_handlers(app)
+
+    @app.get("/x")
+    def fail() -> None:
+        with report_damage("resource x"):
+            raise TypeError("ours")
+
+    response = TestClient(app).get("/x")
+    assert "archive files that contradict each other" in response.text
+    assert "Traceback" not in response.text
+    (record,) = [record for record in caplog.records if record.name == "uvicorn.error"]
+    assert isinstance(record.exc_info[1], TypeError)

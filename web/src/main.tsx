@@ -59,7 +59,7 @@ function App() {
         </a>
         <nav aria-label="Pages">
           {Object.entries(PAGES)
-            .filter(([, { isListed }]) => isListed?.() ?? true)
+            .filter(([, { isListed }]) => isListed?.() ?? leaderboardState.value!.systems.length > 0)
             .sort(byPosition)
             .map(([name, { title }]) => (
               <a
@@ -86,6 +86,7 @@ const root = document.getElementById("karat")!;
 resources.loadResource("leaderboard").then(
   (resource) => {
     leaderboardState.value = resource;
+    if (!resource.systems.length && route.value.page === "leaderboard") location.replace(pageUrl("papers"));
     root.replaceChildren();
     render(<App />, root);
   },

@@ -128,6 +128,46 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
           ]),
         ])}
       />
+      <h2>Pairs of sources</h2>
+      <p class="quiet prose">
+        Union: distinct links of both sources that judges accepted. Shared links have the same span and entity.
+        Agreement: shared links with the same outcome for both sources.
+      </p>
+      <Sheet
+        name="Pairs of sources"
+        columns={[
+          { title: "dataset" },
+          { title: "first source" },
+          { title: "second source" },
+          ...numberColumns(
+            "union",
+            "verification rate",
+            "recall of first",
+            "recall of second",
+            "shared links",
+            "rate of shared",
+            "agreement",
+            "rate of first only",
+            "rate of second only",
+          ),
+        ]}
+        rows={resource.campaigns.flatMap((campaign) =>
+          campaign.pairs.map((pair) => [
+            textCell(datasetTitle(campaign)),
+            textCell(pair.source_a),
+            textCell(pair.source_b),
+            countCell(pair.posthoc[definition].union),
+            textCell(formatPercent(pair.rate)),
+            textCell(formatPercent(pair.posthoc[definition].recall_a)),
+            textCell(formatPercent(pair.posthoc[definition].recall_b)),
+            countCell(pair.shared),
+            textCell(formatPercent(pair.shared_rate)),
+            textCell(formatPercent(pair.agreement)),
+            textCell(formatPercent(pair.rate_only_a)),
+            textCell(formatPercent(pair.rate_only_b)),
+          ]),
+        )}
+      />
       <h2>Judges</h2>
       <Sheet
         name="Judges"

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
-from karat.model.errors import InputError, UnknownNameError, UsageError, check_layout_version
+from karat.model.errors import InputError, KaratError, UnknownNameError, UsageError, check_layout_version
+from karat.model.json.decoder import JsonError, decode_json, read_json_value
 from karat.model.output.json_files import JsonRecord
 from karat.model.results.result import Result
 from karat.model.tables.arrow import Arrow
 from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
 from karat.render.gap import GapFile
 from karat.storage.content_store import ContentStore
+from karat.storage.parquet import check_parquet_size
 from karat.web.archive.credits import CreditsFile
 
 TextsShown: TypeAlias = Literal["all", "sentences", "none"]
@@ -130,10 +133,15 @@ class Archive:
 
     @cached_property
     def profile(self) -> str:
-        """The main profile: the most frequent one among entries with cases, or else among all entries."""
+        """The main profile: the most frequent one among entries with cases, or else among all entries.
+
+        An archive that has only reproductions of papers has the default profile.
+        """
         entries = self.all_entries.values()
         profiles = [entry.profile for entry in entries if entry.verdicts] or [entry.profile for entry in entries]
         if not profiles:
+            if self.files.list_digests("reproductions") and self.submission is None:
+                return "karat"
             raise UsageError("the archive is empty. Add results with `karat report … --archive FOLDER`.")
         return max(profiles, key=profiles.count)
 
@@ -166,7 +174,7 @@ class Archive:
         """Read the table of an entry's cases with their verdicts (see `collect_cases`); None if it has none."""
         if entry.verdicts is None:
             return None
-        return self._read_once("verdicts", entry.verdicts, lambda data: pq.read_table(BytesIO(data)))
+        return self._read_once("verdicts", entry.verdicts, _read_parquet)
 
     def read_corpus(self, key: str) -> Corpus | None:
         """Read the gold standard of the dataset `key`, whether or not its texts may be shown; None if not stored."""
@@ -203,6 +211,31 @@ class Archive:
         return self._read[digest]
 
 
+_DAMAGE_ERRORS: Final = (
+    *(pa.ArrowException, ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError),
+)
+
+
+@contextmanager
+def report_damage(label: str, *other_errors: type[Exception]) -> Iterator[None]:
+    """Raise `InputError` in place of the errors that files of an archive cause if they contradict each other.
+
+    Each file matches its digest and its layout by then, so that only files of another origin do. `label` names what was
+    to be built, and `other_errors` are errors of further libraries.
+    """
+    try:
+        yield
+    except KaratError:
+        raise
+    except (*_DAMAGE_ERRORS, *other_errors) as problem:
+        raise InputError(
+            label,
+            actual=f"archive files that contradict each other ({type(problem).__name__}: {problem})",
+            expected="an archive that this version of Karat wrote",
+            remedy="Create the archive again",
+        ) from problem
+
+
 class _Layout(msgspec.Struct):
     """The part of an archive file that names its layout."""
 
@@ -227,10 +260,10 @@ def _decode_curve(line: bytes) -> AnyCurve:
 def _decode(data: bytes, kind: type[_T], where: str) -> _T:
     """Decode JSON as `kind`; raise an error about the file `where` if it is invalid or of another layout version."""
     try:
-        return msgspec.json.decode(data, type=kind)
-    except msgspec.DecodeError as problem:
-        with suppress(msgspec.DecodeError):
-            check_layout_version(where, msgspec.json.decode(data, type=_Layout).layout, *_LAYOUTS)
+        return decode_json(data, kind)
+    except JsonError as problem:
+        with suppress(JsonError):
+            check_layout_version(where, decode_json(data, _Layout).layout, *_LAYOUTS)
         raise InputError(
             where,
             actual=f"an invalid archive file ({problem})",
@@ -244,3 +277,23 @@ def _decode_corpus(data: bytes, name: str) -> Corpus:
     header, *lines = data.splitlines()
     documents = [_decode(line, Document, "texts") for line in lines]
     return Corpus.from_reader(documents, name=name, metadata=_decode(header, Header, "texts").metadata)
+
+
+def _read_parquet(data: bytes) -> Arrow:
+    """Read the table of a Parquet file; raise `InputError` if it is too large in memory."""
+    file = pq.ParquetFile(BytesIO(data))
+    check_parquet_size(
+        file, "verdicts", len(data), lambda columns: pq.ParquetFile(BytesIO(data), read_dictionary=columns)
+    )
+    return file.read()
+
+
+def read_stored_file(archive: Archive, kind: str, digest: str, record: type[_T]) -> _T:
+    """Return the JSON file of a kind and content hash as `record`; raise `InputError` if it is not one."""
+    return read_json_value(
+        archive.files.get(kind, digest),
+        record,
+        f"{kind}/{digest}",
+        expected="a file that this version of Karat writes",
+        remedy="Build the archive again",
+    )

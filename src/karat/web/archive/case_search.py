@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
 from karat.model.errors import UnknownNameError, UsageError
-from karat.web.archive.archive import Archive, ArchiveEntry
+from karat.web.archive.archive import Archive, ArchiveEntry, report_damage
 from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.shape import (
     CASE_KINDS,
@@ -219,7 +219,25 @@ class CaseQuery(NamedTuple):
 
 
 def search_cases(archive: Archive, query: CaseQuery) -> SearchResource:
-    """Find the cases of all systems that match a query; hidden texts match nothing and are not returned."""
+    """Find the cases of all systems that match a query; hidden texts match nothing and are not returned.
+
+    Raise `InputError` if the archive is damaged.
+    """
+    with report_damage("case search", *list_search_errors()):
+        return _search_cases(archive, query)
+
+
+def list_search_errors() -> tuple[type[Exception], ...]:
+    """Return the base class of DuckDB's errors, if DuckDB is installed."""
+    if not can_search():
+        return ()
+    import duckdb
+
+    return (duckdb.Error,)
+
+
+def _search_cases(archive: Archive, query: CaseQuery) -> SearchResource:
+    """Find the cases that match a query in a sound archive."""
     index = _ArchiveIndex.from_archive(archive)
     visible_datasets = [
         dataset for dataset, key in enumerate(index.keys) if archive.get_visible_corpus(key) is not None

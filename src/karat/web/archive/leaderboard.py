@@ -25,6 +25,7 @@ from karat.model.results.result import GroupScores, Result
 from karat.model.tables.facet_values import NONE
 from karat.version import __version__
 from karat.web.archive.archive import Archive, ArchiveEntry
+from karat.web.archive.reproductions import list_reproductions
 from karat.web.archive.shape import (
     CategoryInfo,
     CellNote,
@@ -60,8 +61,9 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
         name: {(entry.key, entry.system): archive.read_result(entry) for entry in entries}
         for name, entries in _group_by_profile(archive)
     }
-    main_results = by_profile.pop(archive.profile)
-    by_profile = {archive.profile: main_results, **by_profile}
+    main_results = by_profile.pop(archive.profile, {})
+    if main_results:  # an archive may have only reproductions of papers
+        by_profile = {archive.profile: main_results, **by_profile}
     titles = {entry.system: entry.title for entry in archive.entries if entry.title}
     averaged = [index for index, key in enumerate(keys) if all((key, system) in main_results for system in systems)]
     return LeaderboardResource(
@@ -87,6 +89,7 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
             for entry in sorted(archive.entries, key=lambda entry: (keys.index(entry.key), entry.system))
         ],
         has_verification=bool(list_verifications(archive)),
+        has_papers=bool(list_reproductions(archive)),
     )
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from karat.model.output.json_files import JsonRecord
+from karat.model.results.exhibit import CellStatus, Explanation
 from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality, PairAgreement
 from karat.protocols.verification.posthoc import MissingShare
+from karat.render.reproduction import CellRecord
 from karat.render.verification.report import PosthocRecord, SourceRecord, VerificationFile
 
 CASE_KINDS: Final = ("correct", "wrong link", "wrong span", "missed", "spurious", "not counted")
@@ -116,6 +118,8 @@ class LeaderboardResource(JsonRecord, frozen=True):
     notes: list[CellNote]
     has_verification: bool
     """Whether the archive has results of a verification campaign."""
+    has_papers: bool
+    """Whether the archive has reproductions of papers."""
 
 
 class CategoryInfo(JsonRecord, frozen=True):
@@ -514,7 +518,44 @@ class VerificationResource(JsonRecord, frozen=True):
     definitions: dict[str, str]
 
 
+class PaperPicture(JsonRecord, frozen=True):
+    """A plot as SVG."""
+
+    title: str
+    svg: str
+
+
+class PaperExhibit(JsonRecord, frozen=True):
+    """A table, figure or group of claims of a paper, with its pictures."""
+
+    name: str
+    title: str
+    command: str
+    statuses: dict[CellStatus, int]
+    cells: list[CellRecord]
+    pictures: list[PaperPicture]
+    own_table: list[list[str]]
+    notes: list[str]
+
+
+class PaperReproduction(JsonRecord, frozen=True):
+    """The reproduction of a paper: the number of published values by outcome, and its tables, figures and claims."""
+
+    suite: str
+    title: str
+    statuses: dict[CellStatus, int]
+    exhibits: list[PaperExhibit]
+
+
+class PapersResource(JsonRecord, frozen=True):
+    """`papers`: the reproduction of each paper in the archive."""
+
+    papers: list[PaperReproduction]
+
+
 __all__ = [  # what the client gets of other modules
+    "CellRecord",
+    "Explanation",
     "JudgeAgreement",
     "JudgeQuality",
     "MissingShare",

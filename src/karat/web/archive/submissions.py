@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from karat.evaluation.request import Request
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.document import GOLD_LAYOUT, Header
 from karat.model.errors import KaratError, UsageError
+from karat.model.limits import get_limit, limit_error
 from karat.model.measure_name import parse_measure
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import list_plugins
@@ -37,6 +39,8 @@ from karat.storage.content_store import ContentStore
 from karat.web.archive.archive import BLANK_TEXT, TEXT_STATUS, ArchiveEntry, ArchiveSubmission
 from karat.web.archive.credits import compute_credits
 from karat.web.archive.verdicts import ERROR, collect_cases, get_type_names, list_default_facets
+
+_NORMAL_PAIRS = 32  # overlapping predictions per mention; published runs have one to three
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,7 @@ def _evaluate(
     `gold_evaluation` is another evaluation on the same corpus, whose facts about the gold standard are reused.
     """
     corpus, run = _get_inputs(entry)
+    _check_overlaps(corpus, run, entry.system)
     interval_request = request.replace(
         interval_options=request.interval_options._replace(
             resamples=request.interval_options.resamples or options.resamples
@@ -181,6 +186,25 @@ def _evaluate(
         )
     plans = evaluation.plans
     return evaluation if plans.stages or plans.missing_stages else evaluation.with_request(interval_request)
+
+
+def _check_overlaps(corpus: Corpus, run: Run, system: str) -> None:
+    """Raise `InputError` if mentions and predictions overlap too often to be judged many times.
+
+    The limit holds for each document, and for the sum of what all documents have beyond a normal number per mention,
+    because many crowded documents take as long as a large one.
+    """
+    max_pairs, n_surplus = get_limit("overlaps"), 0
+    predictions = {response.id: response.predictions for response in run if len(response.predictions) > 1}
+    for document in corpus if predictions else ():
+        items = predictions.get(document.id, ())
+        starts, ends = sorted(item.start for item in items), sorted(item.end for item in items)
+        n_pairs = sum(bisect_left(starts, x.end) - bisect_right(ends, x.start) for x in document.labels)
+        n_surplus += max(0, n_pairs - _NORMAL_PAIRS * len(document.labels))
+        for where, count in ((f"document {document.id!r}", n_pairs), (f"documents to {document.id!r}", n_surplus)):
+            if count > max_pairs:
+                finding = f"{count:,} pairs of a mention and an overlapping prediction"
+                raise limit_error("overlaps", f"{system}, {where}", finding, "Divide the data, or use karat score")
 
 
 def _store_evaluation(
@@ -279,7 +303,10 @@ def _coverage_json(evaluation: Evaluation, relation: str) -> bytes:
     """Compute the curve of risk over coverage under a match relation and return its JSON."""
     _check_scores(evaluation)
     request = evaluation.request.reduce_to(settings={"match": relation, "threshold": "none"})
-    return coverage_json([collect_scored_predictions(evaluation.with_request(request_scores(request)))])
+    predictions = collect_scored_predictions(evaluation.with_request(request_scores(request)))
+    if not len(predictions.scores):  # the conventions excluded all predictions with a score
+        raise UsageError("no counted prediction has a confidence score.")
+    return coverage_json([predictions])
 
 
 def _check_scores(evaluation: Evaluation) -> None:

@@ -10,7 +10,7 @@ import msgspec
 from karat.protocols.verification.posthoc import VARIANTS
 from karat.render.verification.report import VerificationFile
 from karat.storage.content_store import ContentStore
-from karat.web.archive.archive import Archive
+from karat.web.archive.archive import Archive, read_stored_file
 from karat.web.archive.shape import VerificationResource
 
 KIND: Final = "verifications"
@@ -28,10 +28,7 @@ def list_verifications(archive: Archive) -> Sequence[str]:
 
 def build_verification(archive: Archive) -> VerificationResource:
     """Build the results of all campaigns; the last report per campaign, dataset and judges counts."""
-    reports = [
-        msgspec.json.decode(archive.files.get(KIND, digest), type=VerificationFile)
-        for digest in list_verifications(archive)
-    ]
+    reports = [read_stored_file(archive, KIND, digest, VerificationFile) for digest in list_verifications(archive)]
     latest = {(report.campaign, report.dataset, report.judged_by): report for report in reports}
     return VerificationResource(
         list(latest.values()), {name: reading.description for name, reading in VARIANTS.items()}
