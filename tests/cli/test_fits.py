@@ -77,6 +77,7 @@ PAGES = [
     ["zelda", "recall", "BED", "--candidate-lists", "LISTS"],
     ["zelda", "candidates", "lists.parquet", "--text", "TRAIN"],
     ["zelda", "audit", "TRAIN", "BED", "--details"],
+    ["zelda", "stats", "BED"],
     ["zelda", "sample", "TRAIN", "BED", "--out", "bed", "--threshold", "1"],
     ["zelda", "describe", "TRAIN", "said.jsonl", "--vocabulary", "VOCABULARY"],
 ]

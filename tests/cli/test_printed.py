@@ -15,8 +15,8 @@ import karat
 from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.main import COMMANDS
+from karat.render.charts.curve_set import threshold_chart
 from karat.render.charts.output import ENCODERS
-from karat.render.charts.threshold import threshold_chart
 from karat.render.tables import LAYOUTS
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\u202ered\x9b2J\rback\nline\u2028end"

@@ -47,7 +47,8 @@ def command(
     from karat.data.load import load
     from karat.kb.catalogue import open_kb
     from karat.model.errors import UsageError
-    from karat.render.agreement import render_page, to_json
+    from karat.model.output.json_files import encode_line
+    from karat.render.agreement import render_page
 
     if len(files) < 2 or files.count("-") > 1:
         raise UsageError(
@@ -59,5 +60,5 @@ def command(
     corpora = disambiguate_corpora([load(name, format=format_name) for name in files], files)
     knowledge_base = None if kb is None else open_kb(kb)
     result = agreement(corpora, kb=knowledge_base, resamples=resamples, confidence=confidence, seed=seed)
-    write_output(json_file, lambda: to_json(result))
+    write_output(json_file, lambda: encode_line(result))
     print_page(lambda: render_page(result, width=page_width()), json_file)

@@ -48,7 +48,7 @@ def write_html(
     store = MemoryStore() if archive is None else FolderStore.open_or_create(archive)
     added = add_results(store, entries, request, options or ArchiveOptions(tuple(list_plugins("profiles"))))
     if out is not None:
-        _write_file(Archive(store, texts, title), out)
+        write_page(Archive(store, texts, title), out)
     if archive is not None and out != "-":
         echo(f"{archive}: added; the permanent address is /at/{added}/ of karat serve {archive}")
 
@@ -61,13 +61,13 @@ def write_archive_html(path: str, out: str, *, texts: TextsShown, title: str) ->
     from karat.storage.content_store import FolderStore
     from karat.web.archive.archive import Archive
 
-    _write_file(Archive(FolderStore.open_or_create(path), texts, title), out)
+    write_page(Archive(FolderStore.open_or_create(path), texts, title), out)
 
 
-def _write_file(archive: Archive, out: str) -> None:
+def write_page(archive: Archive, out: str) -> None:
     """Write an archive to `out` as one HTML file.
 
-    Unless `out` is `-`, print the size of the file and how much text it has.
+    Unless `out` is `-`, print the size of the file and, if it has datasets, how much text it has.
     """
     from karat.storage.atomic_writing import open_for_writing
     from karat.web.archive.html import render_html as html_parts

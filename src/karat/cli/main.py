@@ -118,7 +118,7 @@ def _run() -> None:
         sys.exit(2)
     except UnicodeEncodeError as problem:
         name = ascii(problem.object[problem.start : problem.end])
-        echo(f"karat: a file name is not valid UTF-8 ({name}). Set PYTHONUTF8=1 or rename the file.", err=True)
+        echo(f"karat: a file or other name is not valid UTF-8 ({name}). Rename it, or set PYTHONUTF8=1.", err=True)
         sys.exit(2)
     except OSError as problem:
         echo(f"karat: {describe_os_error(problem)}", err=True)

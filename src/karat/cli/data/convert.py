@@ -18,6 +18,12 @@ from karat.cli.output import echo
 @to_option()
 @source_options("IN")
 @option("--gold", metavar="FILE", help="Gold standard whose texts the predictions refer to.")
+@option(
+    "--texts-from",
+    "texts",
+    metavar="FILE",
+    help="Corpus with the same documents in the same order, whose texts replace those of IN, such as masked ones.",
+)
 @steps_option()
 @kb_option(
     "Knowledge base for steps that need one, such as drop-deleted.",
@@ -35,6 +41,7 @@ def command(
     source_format: str | None,
     kind: str | None,
     gold: str | None,
+    texts: str | None,
     steps: tuple[str, ...],
     kb: str | None,
     base: str | None,
@@ -49,13 +56,14 @@ def command(
     karat data convert MSNBC msnbc.jsonl --step drop-nil --step longest
     karat data convert gold.jsonl still.jsonl --step drop-deleted --kb enwiki
     karat data convert predictions.jsonl predictions.csv --to bat-csv
+    karat data convert masked.jsonl gold.jsonl --texts-from original.jsonl
     karat data convert llm.jsonl predictions.jsonl --gold gold.jsonl
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
     karat data convert gold.jsonl mine --to hf-datasets     for load_from_disk
     """
     from karat.data.absolute_iris import find_relative_id, list_relative_entities
-    from karat.data.convert import count_losses
-    from karat.data.load import convert_in_blocks, get_target_format, load_gold_or_run, save, split_pool_name
+    from karat.data.convert import count_losses, replace_texts
+    from karat.data.load import convert_in_blocks, get_target_format, load, load_gold_or_run, save, split_pool_name
     from karat.data.steps import apply_steps
     from karat.kb.catalogue import open_kb
     from karat.model.corpus import Corpus
@@ -63,15 +71,19 @@ def command(
     from karat.model.output.text_layout import format_count
     from karat.render.data.conversion import render_page
 
-    check_paths(split_pool_name(source), [target])
+    check_paths([*split_pool_name(source), *filter(None, [texts])], [target])
     format, target_spec = get_target_format(target, target_format)
-    if not steps and gold is None and base is None and entity_base is None:
+    if not steps and texts is None and gold is None and base is None and entity_base is None:
         counts = convert_in_blocks(source, target, target_spec, kind=kind, format=source_format)
         if counts is not None:
             amount = f"{format_count(counts[0], 'document')}, {format_count(counts[1], 'label')}"
             echo(f"{source}: {amount} to {target_spec.title}", err=True)
             return
     data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold)
+    if texts is not None:
+        if not isinstance(data, Corpus):
+            raise UsageError(f"{source}: --texts-from replaces the texts of gold standards. Remove --texts-from.")
+        data = replace_texts(data, load(texts))
     if steps:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source}: steps apply to gold standards, not to predictions. Remove --step.")

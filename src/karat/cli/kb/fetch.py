@@ -48,7 +48,7 @@ def command(
     """
     from datetime import UTC, datetime
 
-    from karat.data.entity_ids import list_entity_ids
+    from karat.data.id_resolution import list_entity_ids
     from karat.kb.dumps.items import ItemReader
     from karat.kb.type_rules import read_type_rules
     from karat.kb.wikidata_download import WIKIDATA_API, WIKIPEDIA_API, Services, download_snapshot

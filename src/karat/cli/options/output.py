@@ -81,6 +81,13 @@ def archive_option(content: str, **conditions: Unpack[Conditions]) -> Decorator:
     )
 
 
+def figures_option(content: str, **conditions: Unpack[Conditions]) -> Decorator:
+    """Return a decorator that adds `--figures`, the folder to which the command writes the figures of `content`."""
+    return option(
+        "--figures", metavar="DIR", help=f"Folder to write the figures of {content} to, as SVG files.", **conditions
+    )
+
+
 def texts_option(**conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--texts`, the amount of document text in a report."""
     return option(
@@ -93,17 +100,17 @@ def texts_option(**conditions: Unpack[Conditions]) -> Decorator:
     )
 
 
+def html_file_option(help: str, **conditions: Unpack[Conditions]) -> Decorator:
+    """Return a decorator that adds `--html` as `html_file`, a page in one file."""
+    return file_option("--html", "html_file", help, **conditions)
+
+
 def html_options(**conditions: Unpack[Conditions]) -> Decorator:
     """Return a decorator that adds `--html` and `--texts`, as the parameter `html` (file and amount of text)."""
     return group_options(
         "html",
         _build_html,
-        file_option(
-            "--html",
-            "html_file",
-            "Write an HTML report in one file; it contains document texts (see --texts).",
-            **conditions,
-        ),
+        html_file_option("Write an HTML report in one file; it contains document texts (see --texts).", **conditions),
         texts_option(needs=["--html"]),
     )
 

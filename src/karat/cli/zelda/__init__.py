@@ -11,6 +11,7 @@ COMMANDS = {
     "recall": "Measure the recall of candidate lists on test sets.",
     "sample": "Sample training text for test sets.",
     "score": "Score disambiguation of gold mentions on all test sets.",
+    "stats": "Compute the statistics of test sets.",
 }
 """One-line help of every command, so that listing the commands imports none of them."""
 

@@ -28,11 +28,12 @@ def command(train: str, tests: tuple[str, ...], details: bool, json_file: str | 
     karat zelda audit train.jsonl jsonl
     karat zelda audit kdwd test_wned-wiki.jsonl --details
     """
+    from karat.model.output.json_files import encode_indented
     from karat.protocols.zelda.audit import audit_training_text
     from karat.protocols.zelda.splits import load_splits
-    from karat.render.zelda.audit import render_page, to_json
+    from karat.render.zelda.audit import render_page
 
     check_paths([train, *tests], [json_file])
     overlap = audit_training_text(train, load_splits(tests))
-    write_output(json_file, lambda: to_json(overlap))
+    write_output(json_file, lambda: encode_indented(overlap))
     print_page(lambda: render_page(overlap, details=details, width=page_width()), json_file)

@@ -72,9 +72,10 @@ def command(
     karat zelda sample kdwd jsonl --out benchmark --threshold 20 --kb enwiki
     """
     from karat.kb.catalogue import open_kb
+    from karat.model.output.json_files import encode_indented
     from karat.protocols.zelda.sampled_benchmark import SampleOptions, sample_benchmark
     from karat.protocols.zelda.splits import load_splits
-    from karat.render.zelda.benchmark import render_page, to_json
+    from karat.render.zelda.benchmark import render_page
 
     check_paths([source, *tests], [json_file])
     options = SampleOptions(
@@ -85,5 +86,5 @@ def command(
         formats=formats,
     )
     benchmark = sample_benchmark(source, load_splits(tests), target, options, open_kb(kb) if kb else None)
-    write_output(json_file, lambda: to_json(benchmark))
+    write_output(json_file, lambda: encode_indented(benchmark))
     print_page(lambda: render_page(benchmark, width=page_width()), json_file)
