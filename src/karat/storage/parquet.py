@@ -268,7 +268,12 @@ def _measure_columns(file: Arrow, paths: list[str], n_groups: int) -> Iterator[i
 
 
 def check_arrow_table(table: Arrow, where: str, stored_size: int) -> None:
-    """Raise `InputError` if a table would grow too much when its dictionaries are decoded; `where` names the file."""
+    """Raise `InputError` if a table would grow too much when its dictionaries are decoded; `where` names the file.
+
+    Raise `pyarrow.ArrowInvalid` if the table is damaged. This comes first: Arrow follows wrong offsets out of its
+    buffers, which ends the process.
+    """
+    table.validate(full=True)
     meter = ByteMeter(where, stored_size)
     for column in table.columns:
         for chunk in column.chunks:

@@ -193,11 +193,11 @@ def _read_file(source: ByteSource) -> Arrow:
                 file, source.label, len(data), lambda columns: pq.ParquetFile(buffer, read_dictionary=columns)
             )
             table = file.read()
+            table.validate(full=True)
         else:
             check_stream_size(data, source.label)
             table = pa.ipc.open_stream(data).read_all()
             check_arrow_table(table, source.label, len(data))
-        table.validate(full=True)
         names = table.column_names
     except (pa.ArrowException, OSError, ValueError, struct.error) as problem:
         raise _damaged_file_error(source.label, problem) from None
