@@ -25,6 +25,8 @@ from tests.fuzzing.mutations import VALUES, changed_json, edited, revalued
 from tests.protocols.verification.test_campaign import corpus, run
 
 WORKER = "anna"
+_LINKS = 3
+"""Links that are judged of each task: each costs a transaction, and the others are like them."""
 
 
 @cache
@@ -231,7 +233,7 @@ def use_campaign(store: CampaignStore, random: Random) -> None:
                 task = attempt(lambda judge=judge: store.lease_task(judge))  # type: ignore[misc]
                 if task is None:
                     break
-                for index in range(len(task.links)):  # type: ignore[attr-defined]
+                for index in range(min(_LINKS, len(task.links))):  # type: ignore[attr-defined]
                     decision = SubmittedDecision(
                         f"f{number}-{index}", index, random.choice(list(Decision)), becomes="Q7"
                     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -28,8 +29,9 @@ from tests.fuzzing.harness import (
     try_case,
     written,
 )
+from tests.fuzzing.mutations import VALUES, changed_json
 from tests.fuzzing.samples import samples
-from tests.fuzzing.targets import all_targets, child, read_sample, tried
+from tests.fuzzing.targets import all_targets, child, make_case, read_sample, tried
 
 INPUTS = 2000
 PARTS = 4
@@ -110,6 +112,16 @@ def test_the_fuzzer_sees_what_it_looks_for(monkeypatch):
 
     with pytest.raises(FaultError, match="control characters"):
         attempt(said)
+
+
+def test_an_input_depends_on_its_key_alone():
+    """A change inside a value that all inputs share made later inputs others than their key says, or endless."""
+    before = repr(VALUES)
+    cases = [make_case("key", number, only="kilt") for number in range(50)]
+    for number in range(500):
+        json.dumps(changed_json({"a": [1, {"b": []}], "c": {}}, Random(number)))
+    assert repr(VALUES) == before
+    assert [make_case("key", number, only="kilt") for number in range(50)] == cases
 
 
 def _fails_on_a_star(folder, _):
