@@ -42,6 +42,7 @@ from karat.protocols.verification.store.tables import (
     PERSONS,
     PROPERTIES,
     RECORDS,
+    REFERENCES,
     TASKS,
     TOKENS,
 )
@@ -168,6 +169,7 @@ class CampaignStore:
                 if layout is None
                 else f"Migrate it: karat verify migrate {database.label}",
             )
+        database.check_rows(METADATA, REFERENCES)
         return cls(database, clock)
 
     @cached_property
