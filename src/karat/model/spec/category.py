@@ -131,7 +131,10 @@ class ErrorCategory(msgspec.Struct, frozen=True):
     is_error: Condition
     """Return which cases of a view are errors of this category."""
     is_avoided: Condition | None = None
-    """Return which cases could have been such errors but are not; errors plus avoided cases are the total."""
+    """Return which cases could have been such errors but are not; errors plus avoided cases are the total.
+
+    Errors in the mask are ignored.
+    """
     candidate_words: Literal["all", "lowercased", "other"] | None = None
     """The words of the text that form the total instead of `is_avoided`; with neither there is no total."""
     total_description: str = ""
