@@ -261,17 +261,12 @@ def _recognises(head: bytes) -> bool:
     return isinstance(lists[0], list) and (name == "predictions" or ("text" in objects[0] and "id" not in objects[0]))
 
 
-def _has_gold(source: ByteSource) -> bool:
-    """Return whether none of the first lines has predictions."""
-    return all("predictions" not in fields for fields in parse_first_objects(source.first_bytes))
-
-
 FORMAT = Format(
     title="ELEVANT simple JSONL",
     suffix=".simple.jsonl",
     markers=('"start_char"', '"end_char"', '"entity_reference"'),
     recognises=_recognises,
-    has_gold=_has_gold,
+    has_gold=lambda source: all("predictions" not in fields for fields in parse_first_objects(source.first_bytes)),
     read_corpus=read_corpus,
     read_run=read_run,
     write_corpus=write_corpus,
