@@ -44,15 +44,10 @@ def parse_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
         plain += text[end : match.start()]
         link, _, others = match[2].partition(", not ")
         entity = None if link == "NIL" else link
-        marks.append(Mark(len(plain), len(plain) + len(match[1]), entity, _split_names(others)))
+        marks.append(Mark(len(plain), len(plain) + len(match[1]), entity, tuple(others.split(", ")) if others else ()))
         plain += match[1]
         end = match.end()
     return plain + text[end:], tuple(marks)
-
-
-def _split_names(names: str) -> tuple[str, ...]:
-    """Return the names in a comma-separated list; empty for an empty text."""
-    return tuple(names.split(", ")) if names else ()
 
 
 class Example(msgspec.Struct, frozen=True):
