@@ -34,7 +34,6 @@ from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import ELEVANT_NIL_IDS, NOT_IN_WIKI
 
 _OTHER_FIELDS = "other fields of the document"
-_DUPLICATE_LABELS = "duplicate labels (kept as separate mentions)"
 
 
 class _Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -90,8 +89,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
                 )
             )
             continue
-        labels, n_duplicates = separate_duplicate_labels(map(_to_label, line.labels or ()))
-        skipped[_DUPLICATE_LABELS] += n_duplicates
+        labels = separate_duplicate_labels(map(_to_label, line.labels or ()), skipped)
         title = {"title": line.title} if line.title else {}
         documents.append(Document(doc_id, line.text, labels, meta=title | line.other))
         locations.append(location)
