@@ -168,7 +168,8 @@ def _describe_methods(results: Sequence[Result], citations: Mapping[str, str]) -
     keys = [key for key in citations if key != "karat"]
     if keys:
         yield rf"Data and systems are described in \cite{{{','.join(keys)}}}."
-    unknown = sorted(_list_uncited(results))
+    sources = {name: citation for result in results for name, citation in _find_citations(result).items()}
+    unknown = sorted(name for name, citation in sources.items() if not citation)
     if unknown:
         yield f"% Karat knows no publication of: {escape_latex(', '.join(unknown))}"
 
@@ -208,11 +209,6 @@ def _collect_citations(results: Sequence[Result]) -> dict[str, str]:
             if citation and citation not in citations.values():
                 citations[_make_key(citation, citations)] = citation
     return citations
-
-
-def _list_uncited(results: Sequence[Result]) -> set[str]:
-    """Return the names of datasets and systems without a known publication."""
-    return {name for result in results for name, citation in _find_citations(result).items() if not citation}
 
 
 def _make_key(citation: str, taken: Iterable[str]) -> str:

@@ -86,7 +86,7 @@ def build_tables(results: Sequence[Result]) -> Iterator[Rows]:
     """Yield the rows of tables of precision, recall and F1 per view, of all other scores, and of scores by group."""
     prf_views = [
         view
-        for view in _list_views(results[0])
+        for view in dict.fromkeys(str(parse_measure(name).view) for name in results[0].table_measures)
         if {f"{view}:{short}" for short in _PRF} <= {*results[0].table_measures}
     ]
     if prf_views:
@@ -133,11 +133,6 @@ def find_leader_indices(
 def emphasise_cells(cells: Sequence[str], indices: frozenset[int]) -> list[str]:
     """Return the cells, those at `indices` as `BestCell`, which is drawn in bold."""
     return [BestCell(cell) if index in indices else cell for index, cell in enumerate(cells)]
-
-
-def _list_views(result: Result) -> list[str]:
-    """Return the distinct views of the measures in a result's table, in order."""
-    return list(dict.fromkeys(str(parse_measure(name).view) for name in result.table_measures))
 
 
 def _format_run_name(result: Result) -> str:
