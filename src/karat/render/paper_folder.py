@@ -168,8 +168,7 @@ def _describe_methods(results: Sequence[Result], citations: Mapping[str, str]) -
     keys = [key for key in citations if key != "karat"]
     if keys:
         yield rf"Data and systems are described in \cite{{{','.join(keys)}}}."
-    sources = {name: citation for result in results for name, citation in _find_citations(result).items()}
-    unknown = sorted(name for name, citation in sources.items() if not citation)
+    unknown = sorted({name for result in results for name, citation in _find_citations(result).items() if not citation})
     if unknown:
         yield f"% Karat knows no publication of: {escape_latex(', '.join(unknown))}"
 
