@@ -118,9 +118,8 @@ def to_nif_response(document: Document, response: Response) -> bytes:
         for prediction in check_response(document, response).predictions
     )
     run = Run.from_responses([msgspec.structs.replace(response, id=document.id, predictions=predictions)])
-    return _to_nif(run) + format_statement(
-        document.id, format_text(document.text)
-    )  # GERBIL ignores a context without text
+    # GERBIL ignores a context without text.
+    return _to_nif(run) + format_statement(document.id, format_text(document.text))
 
 
 def _read_run(body: _RequestBody) -> Run:
