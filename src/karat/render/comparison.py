@@ -376,18 +376,11 @@ def _render_linking_loss(comparison: Comparison, draw: DrawTable) -> Iterator[st
         [
             system,
             *map(format_percent, (losses.mean[system].mentions, losses.mean[system].links)),
-            _format_loss(losses.mean[system].loss),
+            _format_interval(losses.mean[system].loss, format_percent),
         ]
         for system in order
     ]
     yield draw([[f"{datasets}, in percent", losses.mentions, losses.links, "drop"], *rows], {0})
-
-
-def _format_loss(estimate: Estimate) -> str:
-    """Format a loss in percentage points, with its interval if there is one."""
-    if estimate.low is None or estimate.high is None:
-        return format_percent(estimate.value)
-    return f"{format_percent(estimate.value)} [{format_percent(estimate.low)}, {format_percent(estimate.high)}]"
 
 
 def _render_common_accuracy(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
@@ -472,11 +465,11 @@ def _format_overfitting(overfitting: OverfittingIndex) -> str:
     )
 
 
-def _format_interval(estimate: Estimate) -> str:
-    """Format a difference in points with its sign, and with its interval if there is one."""
+def _format_interval(estimate: Estimate, format_value: Callable[[float | None], str] = _format_signed) -> str:
+    """Format a difference in points, by default with its sign, and with its interval if there is one."""
     if estimate.low is None or estimate.high is None:
-        return _format_signed(estimate.value)
-    return f"{_format_signed(estimate.value)} [{_format_signed(estimate.low)}, {_format_signed(estimate.high)}]"
+        return format_value(estimate.value)
+    return f"{format_value(estimate.value)} [{format_value(estimate.low)}, {format_value(estimate.high)}]"
 
 
 def _render_runtimes(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
