@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus, drop_text_facts
-from karat.model.run import Run, locate_by_id
+from karat.model.run import Run
+from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.schema import GOLD
 
@@ -29,7 +30,7 @@ def pool_corpora(corpora: Sequence[Corpus]) -> Corpus:
         [_add_document_metadata(corpus, common) for corpus in corpora], has_numbered_ids=has_shared_ids(corpora)
     )
     name = "+".join(corpus.name for corpus in corpora)
-    pooled = Corpus.from_table(table, name=name, metadata=common, locate_row=locate_by_id(table))
+    pooled = Corpus.from_table(table, name=name, metadata=common, locate_row=checks.locate_by_id(table))
     return replace(pooled, skipped=_sum_skipped(corpora))
 
 
@@ -42,7 +43,7 @@ def pool_runs(runs: Sequence[Run], *, has_numbered_ids: bool) -> Run:
     name = _common_run_name([run.name for run in runs])
     metadata = _common_metadata(r.metadata for r in runs)
     pooled = Run.from_table(
-        table, name=name, metadata=metadata, locate_row=locate_by_id(table), texts=_concat_texts(runs)
+        table, name=name, metadata=metadata, locate_row=checks.locate_by_id(table), texts=_concat_texts(runs)
     )
     return replace(pooled, skipped=_sum_skipped(runs))
 
