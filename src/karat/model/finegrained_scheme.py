@@ -68,11 +68,6 @@ def _make_overlap(name: str, title: str, count_title: str, fel: str, *nifify: st
     return Node(f"overlap:{name}", title, count_title, (f"Olp-{name}",), (fel,), nifify)
 
 
-def _make_reference(name: str) -> Node:
-    """Return a leaf of the dimension `reference`, how the mention refers to its entity."""
-    return Node(f"reference:{name}", name, name, (f"Ref-{name}",), (f"{name}Reference",), ())
-
-
 _LEAVES = (
     _make_form("Full", "Full Mention", "Full Name", "FullProperForm", "FullMentionPN"),
     _make_form("Short", "Short Mention", "Short Name", "ShortProperForm", "ShortMentionPN"),
@@ -90,7 +85,10 @@ _LEAVES = (
     _make_overlap("Maximal", "Maximal Overlap", "Maximal Overlap", "MaximalOverlap"),
     _make_overlap("Intermediate", "Intermediate Overlap", "Intermediate Overlap", "IntermediateOverlap"),
     _make_overlap("Minimal", "Minimal Overlap", "Minimal Overlap", "MinimalOverlap"),
-    *map(_make_reference, ("Direct", "Anaphoric", "Metaphoric", "Metonymic", "Related", "Descriptive")),
+    *(
+        Node(f"reference:{name}", name, name, (f"Ref-{name}",), (f"{name}Reference",), ())
+        for name in ("Direct", "Anaphoric", "Metaphoric", "Metonymic", "Related", "Descriptive")
+    ),
 )
 """The leaves in the order of the paper's tables. An empty `nifify` is spelt as in `fel`."""
 
