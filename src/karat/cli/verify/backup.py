@@ -16,7 +16,7 @@ def command(store: str, out: str) -> None:
     The backup is a consistent copy. It contains the names of judges and the key that signs invitations, so protect it
     like the database. `karat verify restore` restores it into an empty SQLite or PostgreSQL database.
     """
-    from karat.protocols.verification.store.backups import dump_backup
+    from karat.protocols.campaigns.backups import dump_backup
     from karat.protocols.verification.store.store import CampaignStore
     from karat.storage.atomic_writing import open_for_writing
 

@@ -25,7 +25,8 @@ from karat.model.run import Run
 from karat.model.span import Span
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.model.tables.columns import NIL, NO_LINK, Longs, Mentions
-from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, TaskLink, create_secret
+from karat.protocols.campaigns.signatures import create_secret
+from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, TaskLink
 from karat.protocols.verification.controls import build_controls
 from karat.protocols.verification.guidelines import CONSENT, GUIDELINES
 from karat.protocols.verification.passages import MIN_LENGTH, split_passages

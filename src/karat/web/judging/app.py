@@ -14,15 +14,10 @@ from starlette.concurrency import run_in_threadpool
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.errors import KaratError
 from karat.model.json.decoder import JsonError, decode_json
+from karat.protocols.campaigns.participants import SESSION_SECONDS, AccessDeniedError, InvitationError
 from karat.protocols.verification.campaign import JudgingTask, TaskLink
 from karat.protocols.verification.judgements import REQUIRED_DECISIONS, Decision, Judgement, effective_judgements
-from karat.protocols.verification.store.store import (
-    SESSION_SECONDS,
-    AccessDeniedError,
-    CampaignStore,
-    InvitationError,
-    SubmittedDecision,
-)
+from karat.protocols.verification.store.store import CampaignStore, SubmittedDecision
 from karat.version import __version__
 from karat.web.judging import payloads
 from karat.web.judging.entities import EntityLookup

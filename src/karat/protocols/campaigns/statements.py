@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, func, select
 
-from karat.protocols.verification.store.tables import JUDGES, LEASES, RECORDS, TOKENS
+from karat.protocols.campaigns.tables import JUDGES, LEASES, RECORDS, TOKENS
 
 SESSION: Final = select(TOKENS).where(
     TOKENS.c.hash == bindparam("hash"), TOKENS.c.kind.in_(("session", "new")), TOKENS.c.until > bindparam("now")
