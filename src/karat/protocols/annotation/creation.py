@@ -20,6 +20,9 @@ from karat.protocols.annotation.project import AnnotationTask, Prefill, Project,
 from karat.protocols.annotation.sampling import SpanRule, choose_span, draw_documents
 from karat.protocols.annotation.suggestions import pool_suggestions
 from karat.storage.files import Source
+from karat.systems.running.run import run_system
+from karat.systems.running.system import RunnableSystem
+from karat.systems.running.system_runner import RunOptions
 
 CONSENT: Final = """\
 You will mark mentions of entities in texts and link them to a knowledge base. Your labels, your notes and their times
@@ -129,6 +132,29 @@ def create_project(
         counts={description: count for description, count in counts.items() if count},
     )
     return Project(project_options, tasks, (read_guidelines(options.guidelines),))
+
+
+def run_systems(systems: Sequence[RunnableSystem], corpus: Corpus) -> list[Run]:
+    """Run systems on the texts of a corpus, and return their predictions; responses are cached as in `karat run`.
+
+    Raise `UsageError` for a system that needs gold labels, and for one that fails on every document.
+    """
+    runs = []
+    for system in systems:
+        if system.needs_gold or system.uses_gold_mentions(False):
+            raise UsageError(f"{system.text} needs gold labels, and texts have none. Choose another system.")
+        system_run = run_system(system, corpus, RunOptions())
+        if system_run.n_failures == len(corpus):
+            error = next(iter(system_run.documents_by_error))
+            raise UsageError(f"{system.text} fails on every document: {error}. Correct this, or remove the system.")
+        runs.append(system_run.run)
+    return runs
+
+
+def draw_corpus(corpus: Corpus, options: NewProject) -> Corpus:
+    """Return the documents that a project draws from a corpus, for systems to run on."""
+    options.check()
+    return Corpus.from_reader(draw_documents(corpus, options.documents, options.seed), name=corpus.name)
 
 
 def _read_consent(path: str | None) -> str:
