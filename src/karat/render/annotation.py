@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from karat.model.output.text_layout import format_count, wrap_text
@@ -12,6 +12,8 @@ from karat.render.tables import UNDEFINED, draw_text
 
 if TYPE_CHECKING:
     from karat.analysis.explanation.agreement import AgreementScore
+    from karat.model.corpus import Corpus
+    from karat.protocols.annotation.export import FormatLosses
     from karat.protocols.annotation.report import AnnotationReport, AnnotatorRecord
     from karat.protocols.annotation.version_pairs import PairAgreement
 
@@ -25,7 +27,7 @@ def render_report(report: AnnotationReport, *, details: bool = False, width: int
     rows = [
         *([["before adjudication", *_format_pair(report.agreement)]] if report.agreement is not None else []),
         *([f"round {item.round}", *_format_pair(item.agreement)] for item in report.rounds if item.round > 1),
-        *([f"until {item.end}", *_format_pair(item.agreement)] for item in report.periods),
+        *([f"until {_format_time(item.end)}", *_format_pair(item.agreement)] for item in report.periods),
     ]
     if rows:
         head = ["agreement of annotators", "documents", "spans, F1", "links, F1", "entities, kappa", "alpha"]
@@ -43,6 +45,16 @@ def render_report(report: AnnotationReport, *, details: bool = False, width: int
     return wrap_text("\n\n".join(blocks) + "\n", width)
 
 
+def render_losses(corpus: Corpus, rows: Sequence[FormatLosses], *, width: int | None = None) -> str:
+    """Render what each format would lose of a corpus, as text; `width`: columns to wrap at."""
+    size = f"{format_count(len(corpus), 'document')}, {format_count(len(corpus.labels), 'label')}"
+    table = [
+        ["format", "cannot hold"],
+        *([row.name, row.error or _format_counts(row.losses) or "(holds everything)"] for row in rows),
+    ]
+    return f"{corpus.name}: {size}\n\n{draw_text(table, (0, 1), width=width)}\n"
+
+
 def _format_head(report: AnnotationReport) -> str:
     """Return name and progress of a project."""
     n_annotators = format_count(report.annotators_per_document, "annotator")
@@ -52,6 +64,11 @@ def _format_head(report: AnnotationReport) -> str:
     )
     counts = _format_counts({name: count for name, count in report.gold.items() if name != "documents"})
     return f"{head}\n{gold}{f' ({counts})' if counts else ''}"
+
+
+def _format_time(time: str) -> str:
+    """Return a time in ISO 8601 as date and minutes."""
+    return time[:16].replace("T", " ")
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:

@@ -184,6 +184,28 @@ def measure_project(
     )
 
 
+def measure_agreement(
+    project: Project,
+    records: Iterable[Record],
+    *,
+    kb: KB | None = None,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> PairAgreement | None:
+    """Measure the agreement of annotators before adjudication; None if no document was finished by two.
+
+    For the parameters see `measure_project`.
+    """
+    versions = _collect_versions(project, group_records(records)).independent
+    pairs = [
+        pair
+        for task in project.tasks
+        for pair in pair_versions({name: _to_document(task, item) for name, item in versions[task.number].items()})
+    ]
+    return compare_pairs(pairs, kb, ScoreOptions(resamples, confidence, seed)) if pairs else None
+
+
 def _collect_versions(project: Project, by_task: Mapping[int, Sequence[Record]]) -> _Versions:
     """Return the versions of all documents before adjudication, and at the end of each round."""
     independent: dict[int, dict[str, DocumentVersion]] = {}
@@ -288,7 +310,7 @@ def _measure_annotator(
         labels=n_labels,
         minutes=sum(seconds) / 60 if seconds else None,
         with_others=compare_pairs(others, kb, options) if others else None,
-        with_gold=compare_pairs(with_gold, kb, options) if with_gold else None,
+        with_gold=compare_pairs(with_gold, kb, options, has_gold=True) if with_gold else None,
     )
 
 

@@ -20,7 +20,7 @@ from karat.model.results.statistics import ratio
 from karat.model.tables.columns import Floats
 from karat.protocols.annotation.project import Project
 from karat.protocols.annotation.regions import describe_label
-from karat.protocols.annotation.version_pairs import VersionPair, compute_f1, count_matches, score_sums
+from karat.protocols.annotation.version_pairs import VersionPair, compute_f1, count_link_matches, score_sums
 from karat.stats.samples.additive import AdditiveScore
 
 
@@ -144,7 +144,7 @@ def _build_f1_rows(arms: Mapping[bool, Mapping[int, Sequence[Document]]], kb: KB
             for first, second in combinations(versions, 2)
         ]
         if pairs:
-            matches = count_matches([pair for _, pair in pairs], "strong", kb)
+            matches = count_link_matches([pair for _, pair in pairs], kb)
             np.add.at(rows, np.array([index for index, _ in pairs]), matches)
         sums[prefilled] = rows
     items = round(float(sums[False][:, 1:].sum())), round(float(sums[True][:, 1:].sum()))

@@ -39,9 +39,9 @@ class VersionPair(NamedTuple):
     document: str
     """Id of the document, the unit of bootstrap samples."""
     first: Document
-    """The version that serves as gold standard for F1."""
+    """A version, or the gold standard."""
     second: Document
-    """The other version."""
+    """Another version."""
 
 
 class PairAgreement(JsonRecord, frozen=True):
@@ -71,8 +71,14 @@ def pair_versions(documents: Mapping[str, Document]) -> list[VersionPair]:
     ]
 
 
-def compare_pairs(pairs: Sequence[VersionPair], kb: KB | None, options: ScoreOptions) -> PairAgreement:
-    """Compute the agreement of pairs of versions; the first of a pair serves as gold standard for F1."""
+def compare_pairs(
+    pairs: Sequence[VersionPair], kb: KB | None, options: ScoreOptions, *, has_gold: bool = False
+) -> PairAgreement:
+    """Compute the agreement of pairs of versions.
+
+    With `has_gold`, the first version of each pair is the gold standard for F1. Otherwise each version serves as gold
+    standard once, since F1 depends on this if mentions have alternatives.
+    """
     units = {document: index for index, document in enumerate(sorted({pair.document for pair in pairs}))}
     unit_of_pair = np.array([units[pair.document] for pair in pairs], np.int64)
     first = _build_corpus([pair.first for pair in pairs])
@@ -84,8 +90,8 @@ def compare_pairs(pairs: Sequence[VersionPair], kb: KB | None, options: ScoreOpt
     return PairAgreement(
         documents=len(units),
         pairs=len(pairs),
-        spans=_score_f1(first, second, "mention", unit_of_pair, kb, options),
-        links=_score_f1(first, second, "strong", unit_of_pair, kb, options),
+        spans=_score_f1(_count_matches(first, second, "mention", kb, has_gold=has_gold), unit_of_pair, options),
+        links=_score_f1(_count_matches(first, second, "strong", kb, has_gold=has_gold), unit_of_pair, options),
         kappa=options.score(cohen_kappa, marked),
         alpha=options.score(krippendorff_alpha, marked),
         categories={
@@ -112,32 +118,38 @@ def _group_by_document(judgements: Judgements, unit_of_pair: Longs) -> Judgement
     return Judgements(judgements.codes, unit_of_pair[judgements.document], int(unit_of_pair.max(initial=-1)) + 1)
 
 
-def _score_f1(
-    first: Corpus, second: Corpus, relation: str, unit_of_pair: Longs, kb: KB | None, options: ScoreOptions
-) -> AgreementScore:
-    """Compute micro F1 of the second corpus against the first, with an interval over documents."""
-    rows = _count_corpus_matches(first, second, relation, kb)
+def _score_f1(rows: Floats, unit_of_pair: Longs, options: ScoreOptions) -> AgreementScore:
+    """Compute micro F1 from the matches and misses of pairs, with an interval over documents."""
     sums = np.zeros((int(unit_of_pair.max()) + 1, rows.shape[1]))
     np.add.at(sums, unit_of_pair, rows)
     n_items = round(float(sums[:, 1:].sum()))
     return score_sums(AdditiveScore(sums, compute_f1), n_items, "neither annotator marked anything", options)
 
 
-def count_matches(pairs: Sequence[VersionPair], relation: str, kb: KB | None) -> Floats:
-    """Return the sums of matches and misses of each pair, in the columns of `Statistics`."""
+def count_link_matches(pairs: Sequence[VersionPair], kb: KB | None) -> Floats:
+    """Return the sums of matching and missing links of each pair, in the columns of `Statistics`."""
     first = _build_corpus([pair.first for pair in pairs])
-    return _count_corpus_matches(first, _build_corpus([pair.second for pair in pairs]), relation, kb)
+    return _count_matches(first, _build_corpus([pair.second for pair in pairs]), "strong", kb, has_gold=False)
 
 
-def _count_corpus_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None) -> Floats:
-    """Return the sums of matches and misses of each document, in the columns of `Statistics`."""
+def _count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None, *, has_gold: bool) -> Floats:
+    """Return the sums of matches and misses of each document, in the columns of `Statistics`.
+
+    Unless `has_gold`, they are the mean over both directions.
+    """
     settings = {"optional": "required", "quantities": "id"}
     if relation != "mention":
         settings["unlinked"] = "absent"
-    result = evaluate(
-        first, Run.from_gold(second, name=second.name), measures=[f"{relation}:micro.f1"], kb=kb, settings=settings
-    )
-    return result.views[relation].weights
+
+    def count(gold: Corpus, other: Corpus) -> Floats:
+        run = Run.from_gold(other, name=other.name)
+        return evaluate(gold, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
+
+    forward = count(first, second)
+    if has_gold:
+        return forward
+    mean: Floats = (forward + count(second, first)[:, [2, 3, 0, 1]]) / 2
+    return mean
 
 
 def compute_f1(sums: Floats) -> Floats:
