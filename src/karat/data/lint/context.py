@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.protocol import KB, IdStatus
 from karat.kb.snapshot.manifest import is_snapshot
+from karat.kb.type_names import WHITELIST_NAMES
 from karat.matching.facts.document_ids import find_ids, look_up_spelling, spell_like, spellings
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
@@ -28,6 +29,9 @@ from karat.storage.files import Source
 
 SCHEME = frozenset({"form", "pos", "overlap", "reference"})
 """Dimensions of the fine-grained paper: each label has one tag of every dimension that the corpus uses."""
+
+WHITELISTS: Final[Mapping[str, Iterable[str]]] = {"fair": WHITELIST_NAMES}
+"""Built-in lists of allowed types, by name: that of the fair-evaluation paper (A.4)."""
 
 _SUFFIXES = ("", ".gz", ".zst")
 _TABLES = ("entities.tsv", "redirects.tsv", "disambiguation.tsv")
@@ -44,9 +48,9 @@ def build_context(
 ) -> LintContext:
     """Collect the facts that lint rules may use about `documents`.
 
-    `kb`: name or path of a snapshot, or folder of tables. `redirects`, `types`: files of redirects and of allowed
-    types. `dimensions`: further dimensions in which each label should have one category. `skipped`: counts of what the
-    reader skipped or repaired, by description.
+    `kb`: name or path of a snapshot, or folder of tables. `redirects`: file of redirects. `types`: file of allowed
+    types, or their name in `WHITELISTS`. `dimensions`: further dimensions in which each label should have one category.
+    `skipped`: counts of what the reader skipped or repaired, by description.
     """
     labels = [label for document in documents for label in document.labels]
     dimensions_used = {tag.partition(":")[0] for label in labels for tag in label.categories if ":" in tag}
@@ -61,7 +65,7 @@ def build_context(
         disambiguation=kb_facts.disambiguation,
         types=_collect_types(kb_facts.tables, ids, all_redirects),
         names=_collect_names(kb_facts.tables, ids),
-        whitelist=None if types is None else _read_whitelist(Source(types)),
+        whitelist=None if types is None else read_whitelist(types),
         has_types=any(label.types for label in labels),
         has_spaces=_uses_spaces(labels),
         dimensions=(SCHEME & dimensions_used).union(dimensions),
@@ -270,9 +274,20 @@ def _is_row(text: str) -> bool:
     return bool(text.strip()) and not text.startswith("#")
 
 
-def _read_whitelist(source: Source) -> frozenset[str]:
-    """Read the allowed types from a file, one per line; raise `InputError` if there are none."""
+def read_whitelist(name_or_path: str) -> frozenset[str]:
+    """Return the types of a whitelist by name, such as `fair`, or those in a file, one per line.
+
+    Raise `InputError` if the file has none.
+    """
+    if name_or_path in WHITELISTS:
+        return frozenset(WHITELISTS[name_or_path])
+    source = Source(name_or_path)
     types = frozenset(_read_first_column(source))
     if not types:
-        raise InputError(source.label, actual="no type", expected="a type per line", remedy="Check the file")
+        raise InputError(
+            source.label,
+            actual="no type",
+            expected=f"a type per line, or the name of a list: {', '.join(WHITELISTS)}",
+            remedy="Check the file",
+        )
     return types

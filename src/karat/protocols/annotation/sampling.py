@@ -86,4 +86,3 @@ def _strip(text: str, start: int, end: int) -> Span | None:
 def _random(seed: int, purpose: str) -> Random:
     """Return a source of random numbers for one purpose, so that draws do not influence each other."""
     return Random(f"{seed} {purpose}")
-

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
+from karat.evaluation.id_bridge import build_link_options
 from karat.kb.ids.normal_forms import restore_fragment
 from karat.kb.protocol import KB
 from karat.matching.read.read_options import canonical_ids, find_nil_items
@@ -15,8 +14,7 @@ from karat.model.document import UNLINKED, EntityId, Label
 from karat.model.run import Run
 from karat.model.span import Span
 from karat.model.tables.columns import NIL, NO_LINK
-from karat.protocols.annotation.project import Project, Suggestion
-from karat.protocols.verification.campaign_builder import build_link_options
+from karat.protocols.annotation.project import Suggestion
 
 
 def pool_suggestions(
@@ -47,26 +45,15 @@ def pool_suggestions(
                 counts["predictions outside the evaluation span"] += 1
             else:
                 counts["predictions"] += 1
-                link: EntityId = None if is_nil[row] or entity == NIL else UNLINKED if entity == NO_LINK else names[entity]
+                link: EntityId = (
+                    None if is_nil[row] or entity == NIL else UNLINKED if entity == NO_LINK else names[entity]
+                )
                 names_of_sources = sources[ids[document]].setdefault((start, end, link), [])
                 if run.name not in names_of_sources:
                     names_of_sources.append(run.name)
     suggestions = {document: _build_suggestions(mentions, kb) for document, mentions in sources.items()}
     counts["suggestions"] += sum(map(len, suggestions.values()))
     return suggestions
-
-
-def is_prefilled(project: Project, annotator: str, task: int) -> bool:
-    """Return whether an annotator sees the suggestions for a document, given by its number.
-
-    With `--prefill half`, an annotator sees them in one document of each two consecutive ones. The secret of the
-    project decides in which, so that neither annotators nor the seed can tell.
-    """
-    if project.options.prefill != "half":
-        return project.options.prefill == "all"
-    message = f"prefill {annotator} {task // 2}".encode()
-    is_first = hmac.new(project.secret.encode(), message, hashlib.sha256).digest()[0] % 2 == 0
-    return is_first == (task % 2 == 0)
 
 
 def _build_suggestions(
