@@ -142,8 +142,10 @@ class DocumentDesk:
             (item.label for item in view.state.current_labels.values()), key=lambda label: (label.start, -label.end)
         )
         span = None if (task.start, task.end) == (0, len(task.text)) else (task.start, task.end)
+        document = Document(task.document, task.text, tuple(labels), span)
+        self.linter.look_up(document)
         begin = time.thread_time()
-        findings = self.linter.lint(Document(task.document, task.text, tuple(labels), span))
+        findings = self.linter.lint(document)
         self._lint_seconds[task.number] = time.thread_time() - begin
         return tuple(
             payloads.FindingPayload(
