@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from karat.analysis.explanation.agreement import AgreementScore
     from karat.model.corpus import Corpus
     from karat.protocols.annotation.export import FormatLosses
+    from karat.protocols.annotation.plan import AnnotationPlan
     from karat.protocols.annotation.report import AnnotationReport, AnnotatorRecord
     from karat.protocols.annotation.version_pairs import PairAgreement
 
@@ -53,6 +54,43 @@ def render_losses(corpus: Corpus, rows: Sequence[FormatLosses], *, width: int | 
         *([row.name, row.error or _format_counts(row.losses) or "(holds everything)"] for row in rows),
     ]
     return f"{corpus.name}: {size}\n\n{draw_text(table, (0, 1), width=width)}\n"
+
+
+def render_plan(plan: AnnotationPlan, *, width: int | None = None) -> str:
+    """Render a plan as text: for each pair of systems, the documents that a test needs; `width`: columns to wrap at."""
+    head = ["dataset", "systems", "difference", "standard error", "detectable here", "documents needed", "mentions"]
+    rows = [
+        [
+            pair.dataset,
+            f"{pair.system_a}, {pair.system_b}",
+            *(
+                UNDEFINED if value is None else f"{value:.4f}"
+                for value in (pair.observed, pair.standard_error, pair.detectable)
+            ),
+            *(UNDEFINED if number is None else f"{number:,}" for number in (pair.documents, pair.mentions)),
+        ]
+        for pair in plan.pairs
+    ]
+    reasons = [
+        f"{pair.system_a}, {pair.system_b} on {pair.dataset}: {pair.undefined}"
+        for pair in plan.pairs
+        if pair.undefined is not None
+    ]
+    answer = (
+        f"{format_count(plan.documents, 'document')} suffice for every pair"
+        if plan.documents is not None
+        else "for some pairs the number is unknown"
+    )
+    target = (
+        f"To detect a difference of {plan.difference:g} in {plan.measure} ({plan.profile}) with probability "
+        f"{plan.power:g} at the level {plan.alpha:g}, {answer}."
+    )
+    note = (
+        f"Estimated from {format_count(plan.documents_at_hand, 'document')} at hand; the documents must resemble them. "
+        "detectable here: true difference that the documents at hand detect."
+    )
+    blocks = [target, draw_text([head, *rows], (0, 1), width=width), *(["\n".join(reasons)] if reasons else []), note]
+    return wrap_text("\n\n".join(blocks) + "\n", width)
 
 
 def _format_head(report: AnnotationReport) -> str:
