@@ -60,7 +60,7 @@ def command(
     from karat.analysis.comparison.entries import load_entries, parse_system_argument
     from karat.model.output.json_files import encode_line
     from karat.protocols.annotation.plan import plan_documents
-    from karat.render.annotation import render_plan
+    from karat.render.annotation.plan import render_page
 
     check_paths([*(parse_system_argument(argument)[1] for argument in files), *golds], [json_file])
     plan = plan_documents(
@@ -73,4 +73,4 @@ def command(
         resamples=resamples,
     )
     write_output(json_file, lambda: encode_line(plan))
-    print_page(lambda: render_plan(plan, width=page_width()), json_file)
+    print_page(lambda: render_page(plan, width=page_width()), json_file)
