@@ -11,7 +11,7 @@ from karat.protocols.verification.auto_judging import judge_by_names, judge_by_p
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision, Judgement, effective_judgements, find_consensus
 from karat.protocols.verification.measures import measure_campaign
-from karat.protocols.verification.outcomes import VersionAgreement
+from karat.protocols.verification.outcomes import PairAgreement
 from karat.protocols.verification.overlay import (
     OverlayChange,
     apply_overlay,
@@ -252,7 +252,7 @@ def test_agreement_comes_from_the_same_link_of_several_sources(made):
     assert same_judge.agreement.items == 0
     assert one.times.median == 3.0
     (pair,) = one.agreement.pairs
-    assert pair == VersionAgreement("anna", "ben", items=1, observed=1.0, kappa=None)
+    assert pair == PairAgreement("anna", "ben", items=1, observed=1.0, kappa=None)
 
 
 def test_every_pair_of_judges_has_a_kappa_of_its_own(made):

@@ -13,7 +13,7 @@ from karat.matching.facts.labels import group_by_mention
 from karat.model.document import Document, Label
 from karat.model.spec.rule import Finding, LintContext, Rule, RuleExample
 
-_PLACE, _PEOPLE = "Q27096213", "Q33829"
+_GEOGRAPHIC_ENTITY, _POPULATION = "Q27096213", "Q33829"
 """Types of the whitelist of the paper: geographic entity, and human population."""
 
 
@@ -25,7 +25,7 @@ def _find(document: Document, context: LintContext) -> Iterator[Finding]:
         types = {name for label in labels for name in _get_types(label, context)}
         first = labels[0]
         surface = document.text[first.start : first.end]
-        if surface in context.demonyms and _PEOPLE in types and _PLACE not in types:
+        if surface in context.demonyms and _POPULATION in types and _GEOGRAPHIC_ENTITY not in types:
             description = "a demonym linked to a people, but not to a country"
             yield Finding.from_label(document, first, description, "Add the country as an alternative")
 
@@ -59,9 +59,9 @@ RULE = Rule(
         context=LintContext(
             demonyms=frozenset({"Greeks", "French", "Greek"}),
             types={
-                "Q539051": frozenset({_PEOPLE}),
-                "Q142": frozenset({_PLACE}),
-                "Q121842": frozenset({_PEOPLE}),
+                "Q539051": frozenset({_POPULATION}),
+                "Q142": frozenset({_GEOGRAPHIC_ENTITY}),
+                "Q121842": frozenset({_POPULATION}),
                 "Q9129": frozenset({"Q17376908"}),
             },
         ),

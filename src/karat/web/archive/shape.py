@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from karat.model.output.json_files import JsonRecord
 from karat.model.results.exhibit import CellStatus, Explanation
-from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality, VersionAgreement
+from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality, PairAgreement
 from karat.protocols.verification.posthoc import MissingShare
 from karat.render.reproduction import CellRecord
 from karat.render.verification.report import PosthocRecord, SourceRecord, VerificationFile
@@ -559,8 +559,8 @@ __all__ = [  # what the client gets of other modules
     "JudgeAgreement",
     "JudgeQuality",
     "MissingShare",
+    "PairAgreement",
     "PosthocRecord",
     "SourceRecord",
     "VerificationFile",
-    "VersionAgreement",
 ]
