@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
+from threading import Lock
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -54,7 +55,7 @@ def build_context(
     labels = [label for document in documents for label in document.labels]
     dimensions_used = {tag.partition(":")[0] for label in labels for tag in label.categories if ":" in tag}
     ids = {label.entity for label in labels if isinstance(label.entity, str)}
-    kb_facts = _KBFacts() if kb is None else _read_snapshot(kb, ids) if _is_snapshot(kb) else _read_folder(kb)
+    kb_facts = _KBFacts() if kb is None else _read_snapshot(open_kb(kb), ids) if _is_snapshot(kb) else _read_folder(kb)
     all_redirects = {**kb_facts.redirects, **({} if redirects is None else _read_redirects(Source(redirects)))}
     if kb is None or not _is_snapshot(kb):  # a snapshot reads every spelling itself
         all_redirects |= _redirect_as_in_scoring(documents, all_redirects)
@@ -71,6 +72,53 @@ def build_context(
         dimensions=(SCHEME & dimensions_used).union(dimensions),
         skipped=skipped or {},
     )
+
+
+class GrowingContext:
+    """Facts for lint rules about documents whose labels change; each id is looked up once."""
+
+    def __init__(
+        self, kb: KB | None = None, whitelist: frozenset[str] | None = None, dimensions: Iterable[str] = ()
+    ) -> None:
+        """Use a snapshot `kb`, allowed types (None for all), and dimensions in which each label has one category."""
+        self._kb, self._whitelist, self._dimensions = kb, whitelist, frozenset(dimensions)
+        self._ids: set[str] = set()
+        self._entities: set[str] | None = None
+        self._redirects: dict[str, str] = {}
+        self._disambiguation: frozenset[str] = frozenset()
+        self._types: dict[str, frozenset[str]] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self._lock = Lock()
+
+    def get_context(self, document: Document) -> LintContext:
+        """Return the facts that lint rules may use about a document."""
+        self._look_up({label.entity for label in document.labels if isinstance(label.entity, str)})
+        return LintContext(
+            has_entity=None if self._entities is None else self._entities.__contains__,
+            redirects=self._redirects,
+            disambiguation=self._disambiguation,
+            types=self._types,
+            names=self._names,
+            whitelist=self._whitelist,
+            has_types=any(label.types for label in document.labels),
+            has_spaces=_uses_spaces(document.labels),
+            dimensions=self._dimensions,
+        )
+
+    def _look_up(self, ids: Set[str]) -> None:
+        """Read the facts about ids that are new."""
+        with self._lock:
+            new = ids - self._ids
+            if not new or self._kb is None:
+                return
+            facts = _read_snapshot(self._kb, new)
+            if facts.has_entity is not None:
+                self._entities = (self._entities or set()).union(filter(facts.has_entity, new))
+            self._redirects.update(facts.redirects)
+            self._disambiguation |= facts.disambiguation
+            self._types.update(_collect_types(self._kb, new, facts.redirects))
+            self._names.update(_collect_names(self._kb, new))
+            self._ids |= new
 
 
 def _redirect_as_in_scoring(documents: Iterable[Document], redirects: Mapping[str, str]) -> dict[str, str]:
@@ -119,9 +167,9 @@ def _is_snapshot(kb: str) -> bool:
     return is_snapshot(Path(kb)) or not Path(kb).exists()
 
 
-def _read_snapshot(name: str, ids: Set[str]) -> _KBFacts:
-    """Return the facts of a snapshot, given by name or path, about `ids`."""
-    kb, id_list = open_kb(name), sorted(ids)
+def _read_snapshot(kb: KB, ids: Set[str]) -> _KBFacts:
+    """Return the facts of a snapshot about `ids`."""
+    id_list = sorted(ids)
     is_listed = kb.contains(id_list)
     statuses = dict(zip(id_list, kb.id_statuses(id_list), strict=True))
     redirected = [id for id in id_list if statuses[id] is IdStatus.REDIRECTED]

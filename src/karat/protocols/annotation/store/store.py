@@ -285,11 +285,8 @@ class AnnotationStore(ParticipantStore):
                 return int(open_tasks[0])
             if annotator in self._read_progress(connection).adjudicators:
                 return None  # an adjudicator has seen labels of others
-            is_had = exists().where(
-                LEASES.c.task == TASKS.c.number, LEASES.c.judge == annotator, LEASES.c.state != "lost"
-            )
-            query = select(TASKS.c.number).where(~is_had, self._needs_annotators_sql).order_by(TASKS.c.number)
-            number: int | None = connection.execute(query.limit(1)).scalar()
+            query = select(TASKS.c.number).where(self._is_available_sql(annotator)).order_by(TASKS.c.number).limit(1)
+            number: int | None = connection.execute(query).scalar()
             if number is not None:
                 self._set_lease(connection, annotator, number, "open")
             return number
@@ -331,14 +328,27 @@ class AnnotationStore(ParticipantStore):
 
     def has_more_documents(self, annotator: str) -> bool:
         """Return whether a document is left that `lease_document` would reserve."""
+        return self._count_available(annotator) > 0
+
+    def get_progress(self, annotator: str) -> tuple[int, int]:
+        """Return how many documents a person has finished, and how many the person has or can get."""
+        with self.database.open_read_transaction() as connection:
+            is_own = and_(LEASES.c.judge == annotator, LEASES.c.state.in_(("open", "done")))
+            states = list(connection.execute(select(LEASES.c.state).where(is_own)).scalars())
+        return states.count("done"), len(states) + self._count_available(annotator)
+
+    def _count_available(self, annotator: str) -> int:
+        """Count the documents that `lease_document` would reserve for an annotator, one after the other."""
         with self.database.open_read_transaction() as connection:
             if annotator in self._read_progress(connection).adjudicators:
-                return False
-            is_had = exists().where(
-                LEASES.c.task == TASKS.c.number, LEASES.c.judge == annotator, LEASES.c.state != "lost"
-            )
-            query = select(TASKS.c.number).where(~is_had, self._needs_annotators_sql).limit(1)
-            return connection.execute(query).first() is not None
+                return 0
+            query = select(func.count()).select_from(TASKS).where(self._is_available_sql(annotator))
+            return int(connection.execute(query).scalar_one())
+
+    def _is_available_sql(self, annotator: str) -> Any:  # noqa: ANN401  # an expression of SQL
+        """SQL condition on a document: an annotator can get it."""
+        is_own = exists().where(LEASES.c.task == TASKS.c.number, LEASES.c.judge == annotator, LEASES.c.state != "lost")
+        return and_(~is_own, self._needs_annotators_sql)
 
     def get_document(self, annotator: str, task: AnnotationTask) -> DocumentView:
         """Return a document of the annotator; raise `AccessDeniedError` if the annotator does not have it."""
