@@ -1,4 +1,5 @@
 // Adjudication: versions of annotators side by side, each region decided with one key.
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { FailureNotice, KeyButton } from "../common/components";
 import { ApiError, createId, type Entity } from "../common/http";
@@ -12,7 +13,7 @@ import { LoadedPage, type PageProps } from "./shell";
 import { TextIndex } from "./text-index";
 import { TextView } from "./text-view";
 
-const CONTEXT_LENGTH = 600;
+const CONTEXT_LENGTH = 400; // characters on each side
 
 /** The documents with regions to decide. */
 export function AdjudicationListPage({ onSessionEnd }: PageProps) {
@@ -210,29 +211,36 @@ function Regions({
 
   const getEntity = (id: string): Entity =>
     adjudication.entities[id] ?? { id, name: null, description: null, types: [], link: null };
+  const bar = (
+    <div class="document-bar">
+      <h1 dir="auto">{adjudication.document}</h1>
+      <p class="quiet counts">
+        {openCount} open · {regions.length - openCount} decided · {adjudication.agreed} agreed
+      </p>
+    </div>
+  );
+  if (region && mode === "edit")
+    return (
+      <RegionEditor
+        key={region.digest}
+        project={project}
+        adjudication={adjudication}
+        region={region}
+        index={index}
+        onSave={(labels) => decide("edited", labels)}
+        onCancel={() => setMode("")}
+      >
+        {bar}
+        {failure && <FailureNotice {...failure} />}
+      </RegionEditor>
+    );
   return (
     <>
       <div class="work">
-        <div class="document-bar">
-          <h1 dir="auto">{adjudication.document}</h1>
-          <p class="quiet counts">
-            {openCount} open · {regions.length - openCount} decided · {adjudication.agreed} agreed
-          </p>
-        </div>
+        {bar}
         {failure && <FailureNotice {...failure} />}
         {!region && <p class="summary">The annotators agree in this document. There is nothing to decide.</p>}
-        {region && mode === "edit" && (
-          <RegionEditor
-            key={region.digest}
-            project={project}
-            adjudication={adjudication}
-            region={region}
-            index={index}
-            onSave={(labels) => decide("edited", labels)}
-            onCancel={() => setMode("")}
-          />
-        )}
-        {region && mode !== "edit" && (
+        {region && (
           <>
             <Context index={index} region={region} />
             <Versions project={project} region={region} index={index} getEntity={getEntity} onDecide={decide} />
@@ -310,19 +318,16 @@ function Regions({
 const describeChoice = (choice: string): string =>
   ({ none: "no label", edited: "edited", open: "open" })[choice] ?? `version ${choice}`;
 
-/** The region in its context. */
+/** The region in its context, cut at spaces. */
 function Context({ index, region }: { index: TextIndex; region: api.Region }) {
-  const start = Math.max(index.paragraphs[index.getParagraph(region.start)].start, region.start - CONTEXT_LENGTH);
-  const end = Math.min(
-    index.paragraphs[index.getParagraph(Math.max(region.start, region.end - 1))].end,
-    region.end + CONTEXT_LENGTH,
-  );
+  const isCut = [region.start > CONTEXT_LENGTH, region.end + CONTEXT_LENGTH < index.length];
+  const before = index.slice(region.start - CONTEXT_LENGTH, region.start);
+  const after = index.slice(region.end, region.end + CONTEXT_LENGTH);
   return (
     <p class="document passage" dir="auto" id="passage">
-      {start > 0 && index.slice(start - 1, start) !== "\n" && "… "}
-      {index.slice(start, region.start)}
+      {isCut[0] ? `… ${before.replace(/^\S*\s+/, "")}` : before}
       <mark class="now">{index.slice(region.start, region.end)}</mark>
-      {index.slice(region.end, end).trimEnd()}
+      {isCut[1] ? `${after.replace(/\s+\S*$/, "")} …` : after.trimEnd()}
     </p>
   );
 }
@@ -503,6 +508,7 @@ function RegionEditor({
   index,
   onSave,
   onCancel,
+  children,
 }: {
   project: api.Project;
   adjudication: api.Adjudication;
@@ -510,6 +516,7 @@ function RegionEditor({
   index: TextIndex;
   onSave: (labels: api.AnnotatedLabel[]) => void;
   onCancel: () => void;
+  children: ComponentChildren;
 }) {
   const editor = useMemo(() => {
     const chosen = region.versions.find(({ annotator }) => annotator === region.choice);
@@ -551,14 +558,13 @@ function RegionEditor({
     addEventListener("keydown", handleEscape, true);
     return () => removeEventListener("keydown", handleEscape, true);
   }, []);
-  const paragraphs = [index.getParagraph(region.start), index.getParagraph(Math.max(region.start, region.end - 1))];
-  const text = useMemo(
-    () => <TextView editor={editor} label="Text of the region" paragraphs={[paragraphs[0], paragraphs[1]]} />,
-    [],
-  );
+  const first = index.getParagraph(Math.max(0, region.start - CONTEXT_LENGTH));
+  const last = index.getParagraph(region.end + CONTEXT_LENGTH);
+  const text = useMemo(() => <TextView editor={editor} label="Text of the region" paragraphs={[first, last]} />, []);
   return (
-    <div class="region-editor">
-      <div>
+    <>
+      <div class="work">
+        {children}
         {text}
         <p class="others">
           <KeyButton shortcut="Ctrl+Enter" className="main" onClick={save}>
@@ -569,7 +575,10 @@ function RegionEditor({
           </KeyButton>
         </p>
       </div>
-      <SidePanel editor={editor} document={adjudication.name} />
-    </div>
+      <aside class="side" aria-label="Label and guidelines">
+        <SidePanel editor={editor} document={adjudication.name} />
+        <ProjectGuidelines project={project} version={project.guidelines.length - 1} />
+      </aside>
+    </>
   );
 }

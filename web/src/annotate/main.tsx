@@ -45,9 +45,9 @@ function App({ initialProject }: { initialProject: api.Project }) {
         consent={project.consent}
         message={message}
         startSession={async (invitation, consent) => {
-          const { role } = await api.startSession(invitation, consent);
+          await api.startSession(invitation, consent);
           if (!project.annotator) localStorage.removeItem(OWNER_KEY);
-          setProject({ ...(await api.loadProject()), role });
+          setProject(await api.loadProject());
         }}
         onSignIn={() => {
           setMessage("");
