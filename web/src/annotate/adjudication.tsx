@@ -13,7 +13,7 @@ import { LoadedPage, type PageProps } from "./shell";
 import { TextIndex } from "./text-index";
 import { TextView } from "./text-view";
 
-const CONTEXT_LENGTH = 400; // characters on each side
+const CONTEXT_LENGTH = 300; // characters on each side
 
 /** The documents with regions to decide. */
 export function AdjudicationListPage({ onSessionEnd }: PageProps) {
@@ -158,11 +158,7 @@ function Regions({
     try {
       const response = await sendDecision(name, decision);
       const newRegions = response.regions;
-      onChange({
-        ...adjudication,
-        regions: newRegions,
-        entities: { ...adjudication.entities, ...response.entities },
-      });
+      onChange(response);
       setFailure(null);
       setMode("");
       setStatus(decision.choice === "open" ? "Reopened." : `Decided: ${describeChoice(decision.choice)}.`);
@@ -227,7 +223,7 @@ function Regions({
         adjudication={adjudication}
         region={region}
         index={index}
-        onSave={(labels) => decide("edited", labels)}
+        onSave={(labels) => (labels.length ? decide("edited", labels) : decide("none"))}
         onCancel={() => setMode("")}
       >
         {bar}
@@ -519,16 +515,18 @@ function RegionEditor({
   children: ComponentChildren;
 }) {
   const editor = useMemo(() => {
-    const chosen = region.versions.find(({ annotator }) => annotator === region.choice);
     const longest = [...region.versions].sort((a, b) => b.labels.length - a.labels.length)[0];
-    const labels = region.choice === "edited" && region.labels ? region.labels : (chosen ?? longest).labels;
+    const decidedLabels = adjudication.gold.filter(
+      ({ label }) => label.start >= region.start && label.end <= region.end,
+    );
+    const labels = region.state === "decided" ? decidedLabels : longest.labels;
     const knownKeys = new Set(labels.map(labelKey));
     const suggestions = region.versions
       .flatMap((version) => version.labels)
       .filter((item) => !knownKeys.has(labelKey(item)) && knownKeys.add(labelKey(item)));
     return new Editor(project, {
       ...adjudication,
-      labels: labels.map((item, position) => ({ ...item, id: `l${position}` })),
+      labels: labels.map(({ label, note }, position) => ({ label, note, id: `l${position}` })),
       // Ids of other versions mean other mentions.
       suggestions: suggestions.map(({ label: { mention_id: _mention, parent: _parent, ...label } }, position) => ({
         id: `s${position}`,

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Guidelines, KeyButton } from "../common/components";
 import type * as api from "./api";
-import { loadDocument } from "./api";
+import { loadDocument, loadFindings } from "./api";
 import { Card, cancelSpan } from "./card";
 import { Editor } from "./editor";
 import { handleTextKey } from "./keys";
@@ -10,6 +10,8 @@ import { type Outbox, openOutbox, sendStoredOperations } from "./outbox";
 import { PanelView } from "./panels";
 import { LoadFailure, type PageProps } from "./shell";
 import { TextView } from "./text-view";
+
+const FINDING_DELAY_MS = 800;
 
 interface Session {
   payload: api.DocumentPayload;
@@ -30,15 +32,18 @@ export function AnnotatePage({
   useEffect(() => {
     let isActive = true;
     let outbox: Outbox | undefined;
+    let findings: FindingLoader;
     const openDocument = async () => {
       const message = await sendStoredOperations(owner);
       const payload = await loadDocument(name);
       if (!isActive) return;
       const editor = new Editor(project, payload);
       editor.notice.value = message;
+      findings = new FindingLoader(editor, name);
       const queue = openOutbox(owner, payload, {
         onReceipt: (operation, receipt) => {
           editor.receive(operation, receipt, queue.size.peek() === 0);
+          if (receipt.findings === null) findings.schedule();
           if (operation.action === "finish") onFinish(`${payload.document} is finished.`);
           if (operation.action === "skip") onFinish(`${payload.document} is skipped. Another annotator will get it.`);
           if (operation.action === "reopen") editor.say("Reopened.");
@@ -57,6 +62,7 @@ export function AnnotatePage({
     return () => {
       isActive = false;
       outbox?.close();
+      findings?.cancel();
     };
   }, [name, attempt]);
   if (failure)
@@ -79,6 +85,32 @@ export function AnnotatePage({
       </main>
     );
   return <Workspace key={name} {...session} />;
+}
+
+/** Load the findings of a large document when the annotator pauses. */
+class FindingLoader {
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly editor: Editor,
+    private readonly name: string,
+  ) {}
+
+  schedule() {
+    this.cancel();
+    this.timer = setTimeout(
+      () =>
+        loadFindings(this.name).then(
+          ({ findings }) => this.editor.document.setFindings(findings),
+          () => {}, // the next change asks again
+        ),
+      FINDING_DELAY_MS,
+    );
+  }
+
+  cancel() {
+    clearTimeout(this.timer);
+  }
 }
 
 function Workspace({ payload, editor, outbox }: Session) {
@@ -296,16 +328,19 @@ function Findings({ editor }: { editor: Editor }) {
       <ul>
         {findings.slice(0, 200).map(({ rule, start, end, description, proposal }, index) => (
           <li key={index}>
-            <button
-              type="button"
-              dir="auto"
-              onClick={() => {
-                editor.setCursor(start, end);
-                editor.focusText();
-              }}
-            >
-              {editor.document.index.slice(start, end) || rule}
-            </button>{" "}
+            {start !== null && end !== null && (
+              <button
+                type="button"
+                dir="auto"
+                title={rule}
+                onClick={() => {
+                  editor.setCursor(start, end);
+                  editor.focusText();
+                }}
+              >
+                {editor.document.index.slice(start, end)}
+              </button>
+            )}{" "}
             <span>{description}</span> {proposal && <span class="quiet">{proposal}</span>}
           </li>
         ))}

@@ -67,9 +67,10 @@ export interface Finding {
   rule: string;
   severity: string;
   description: string;
-  proposal: string | null;
-  start: number;
-  end: number;
+  proposal: string;
+  /** Null if the finding is about the whole text. */
+  start: number | null;
+  end: number | null;
 }
 
 export type DocumentState = "open" | "done" | "skipped";
@@ -118,7 +119,8 @@ export interface DocumentPayload {
 
 export interface ChangeReceipt {
   revision: number;
-  findings: Finding[];
+  /** Null if the document is large: `loadFindings` gets them. */
+  findings: Finding[] | null;
   can_undo: boolean;
   can_redo: boolean;
   entities: EntityMap;
@@ -139,6 +141,7 @@ export interface ReviewRegion {
   end: number;
   text: string;
   context: string;
+  context_start: number;
   yours: Label[];
   gold: Label[];
   reason: string;
@@ -169,7 +172,6 @@ export interface Region {
   versions: RegionVersion[];
   choice: string | null;
   reason: string;
-  labels?: AnnotatedLabel[];
 }
 
 export interface Adjudication {
@@ -206,6 +208,8 @@ export const reserveDocument = () => sendRequest<{ name: string | null }>("POST"
 export const loadDocument = (name: string) => sendRequest<DocumentPayload>("GET", documentPath(name));
 export const sendOperation = (name: string, action: string, body: object) =>
   sendRequest<ChangeReceipt & { state?: DocumentState }>("POST", `${documentPath(name)}/${action}`, body);
+export const loadFindings = (name: string) =>
+  sendRequest<{ revision: number; findings: Finding[] }>("GET", `${documentPath(name)}/findings`);
 export const loadHistory = (name: string, label: string) =>
   sendRequest<{ changes: HistoryEntry[] }>(
     "GET",
@@ -216,4 +220,4 @@ export const loadAdjudications = () =>
   sendRequest<{ documents: AdjudicationInfo[] }>("GET", "adjudication").then((result) => result.documents);
 export const loadAdjudication = (name: string) => sendRequest<Adjudication>("GET", adjudicationPath(name));
 export const sendDecision = (name: string, decision: Decision) =>
-  sendRequest<{ regions: Region[]; entities?: EntityMap }>("POST", `${adjudicationPath(name)}/decisions`, decision);
+  sendRequest<Adjudication>("POST", `${adjudicationPath(name)}/decisions`, decision);

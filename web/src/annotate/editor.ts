@@ -613,7 +613,7 @@ export class Editor {
         this.applyEdits(receipt.edits);
       }
       if (!isLast || receipt.revision === undefined) return;
-      this.document.setFindings(receipt.findings);
+      if (receipt.findings) this.document.setFindings(receipt.findings);
       this.canUndo.value = receipt.can_undo;
       this.canRedo.value = receipt.can_redo;
     });

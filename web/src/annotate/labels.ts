@@ -126,7 +126,8 @@ export class LabelDocument {
     if (JSON.stringify(oldFindings) === JSON.stringify(findings)) return;
     this.findings.value = findings;
     this.findingSpans = new Set(findings.map(({ start, end }) => `${start} ${end}`));
-    this.redraw([...oldFindings, ...findings].map(({ start, end }) => [start, end]));
+    const spans = [...oldFindings, ...findings].map(({ start, end }): Span => [start ?? 0, end ?? 0]);
+    this.redraw(spans.filter(([start, end]) => start < end));
   }
 
   hasFinding({ label }: Mark): boolean {

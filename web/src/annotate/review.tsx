@@ -1,9 +1,9 @@
 // The review page: where the adjudicator decided otherwise than the annotator, and why.
 import type { Entity } from "../common/http";
+import { Stretch } from "../text";
 import { type Label, loadReview, type Review, type ReviewRegion } from "./api";
 import { LabelSummary } from "./label-summary";
 import { LoadedPage, type PageProps } from "./shell";
-import { countCodePoints } from "./text-index";
 
 export function ReviewPage({ project, onSessionEnd }: PageProps) {
   return (
@@ -56,8 +56,7 @@ function RegionReview({
   scheme: PageProps["project"]["scheme"];
   getEntity: (id: string) => Entity;
 }) {
-  const [before, after] = splitContext(region.context, region.text);
-  const characters = [...region.text];
+  const stretch = new Stretch(region.context_start, region.context);
   const describe = (labels: readonly Label[], emptyText: string) =>
     labels.length ? (
       <ul>
@@ -65,7 +64,7 @@ function RegionReview({
           <li key={index}>
             <LabelSummary
               label={label}
-              surface={characters.slice(label.start - region.start, label.end - region.start).join("")}
+              surface={stretch.slice(label.start, label.end)}
               scheme={scheme}
               getEntity={getEntity}
             />
@@ -78,9 +77,9 @@ function RegionReview({
   return (
     <article class="region-review">
       <p class="passage" dir="auto">
-        {before}
+        {stretch.slice(stretch.start, region.start)}
         <mark class="now">{region.text}</mark>
-        {after}
+        {stretch.slice(region.end, stretch.end)}
       </p>
       <div class="sides">
         <div>
@@ -99,14 +98,4 @@ function RegionReview({
       )}
     </article>
   );
-}
-
-/** Split the context around the region; the region is the occurrence nearest to the middle. */
-function splitContext(context: string, text: string): [string, string] {
-  const middle = (context.length - text.length) / 2;
-  let best = -1;
-  for (let index = text ? context.indexOf(text) : -1; index >= 0; index = context.indexOf(text, index + 1))
-    if (best < 0 || Math.abs(index - middle) < Math.abs(best - middle)) best = index;
-  if (best < 0 || !countCodePoints(text)) return [context, ""];
-  return [context.slice(0, best), context.slice(best + text.length)];
 }
