@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET
-from sqlalchemy import Connection, Select, and_, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
 
 from karat.model.errors import InputError, KaratError
 from karat.model.json.decoder import JsonDecoder, JsonError
@@ -285,8 +285,8 @@ class AnnotationStore(ParticipantStore):
                 return int(open_tasks[0])
             if annotator in self._read_progress(connection).adjudicators:
                 return None  # an adjudicator has seen labels of others
-            query = self._select_available(annotator).order_by(TASKS.c.number)
-            number: int | None = connection.execute(query.limit(1)).scalar()
+            query = select(TASKS.c.number).where(self._is_available_sql(annotator)).order_by(TASKS.c.number).limit(1)
+            number: int | None = connection.execute(query).scalar()
             if number is not None:
                 self._set_lease(connection, annotator, number, "open")
             return number
@@ -342,13 +342,13 @@ class AnnotationStore(ParticipantStore):
         with self.database.open_read_transaction() as connection:
             if annotator in self._read_progress(connection).adjudicators:
                 return 0
-            query = self._select_available(annotator).with_only_columns(func.count())
+            query = select(func.count()).select_from(TASKS).where(self._is_available_sql(annotator))
             return int(connection.execute(query).scalar_one())
 
-    def _select_available(self, annotator: str) -> Select[Any]:
-        """Return the query for numbers of documents that an annotator can get."""
+    def _is_available_sql(self, annotator: str) -> Any:  # noqa: ANN401  # an expression of SQL
+        """SQL condition on a document: an annotator can get it."""
         is_own = exists().where(LEASES.c.task == TASKS.c.number, LEASES.c.judge == annotator, LEASES.c.state != "lost")
-        return select(TASKS.c.number).where(~is_own, self._needs_annotators_sql)
+        return and_(~is_own, self._needs_annotators_sql)
 
     def get_document(self, annotator: str, task: AnnotationTask) -> DocumentView:
         """Return a document of the annotator; raise `AccessDeniedError` if the annotator does not have it."""
