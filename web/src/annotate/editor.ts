@@ -208,8 +208,10 @@ export class Editor {
 
   moveParagraph(step: 1 | -1) {
     const { index } = this.document;
-    const paragraph = index.getParagraph(this.cursor.peek().start);
-    for (let i = paragraph + step; i >= 0 && i < index.paragraphs.length; i += step) {
+    const { start } = this.cursor.peek();
+    const paragraph = index.getParagraph(start);
+    const isInside = step < 0 && index.getWords(paragraph)[0]?.[0] < start; // first to the start of this one
+    for (let i = isInside ? paragraph : paragraph + step; i >= 0 && i < index.paragraphs.length; i += step) {
       const word = index.getWords(i)[0];
       if (word) return this.setCursor(word[0], word[1]);
     }

@@ -140,9 +140,13 @@ export function TextView({
   paragraphs?: [first: number, last: number];
 }) {
   const container = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  const hasMarked = useRef(false); // the click that ends a selection does nothing else
+  useLayoutEffect(() => {
     editor.focusText = () => container.current?.focus({ preventScroll: true });
+  }, [editor]);
+  useEffect(() => {
     const markSelection = () => {
+      hasMarked.current = false;
       const selection = getSelection();
       if (!selection?.rangeCount || selection.isCollapsed) return;
       const range = selection.getRangeAt(0);
@@ -153,6 +157,7 @@ export function TextView({
         : editor.document.index.length;
       if (start === null || start >= end) return;
       selection.removeAllRanges();
+      hasMarked.current = true;
       const span = editor.document.index.trim(start, end);
       if (span[0] >= span[1]) return;
       editor.setCursor(span[0], span[1]);
@@ -162,7 +167,7 @@ export function TextView({
     return () => removeEventListener("mouseup", markSelection);
   }, [editor]);
   const handleClick = (event: MouseEvent) => {
-    if (getSelection()?.isCollapsed === false) return;
+    if (hasMarked.current) return;
     const offset = getOffsetAt(event.clientX, event.clientY);
     if (offset === null) return;
     if (editor.panel.peek()) editor.closePanel();
