@@ -19,7 +19,9 @@ TEXT = (
     "القاهرة هي عاصمة مصر وأكبر مدنها.\n\nThis part about Berlin is not annotated.\n"
 )
 END = TEXT.index("This part")
-GUIDELINES = "Mark every entity.\n\n- Dates and quantities are labels of their own.\n- Names that recur are marked again."
+GUIDELINES = (
+    "Mark every entity.\n\n- Dates and quantities are labels of their own.\n- Names that recur are marked again."
+)
 
 
 def find(text, within=TEXT, nth=0):
@@ -192,7 +194,14 @@ def test_every_screen_is_whole(project_of, opened, shots, size, scheme):
         saved(page)
         press(page, "p")
         whole(page, shots, f"label-{size}-{scheme}")
-        for key, name in {"l": "search", "0": "nil", "t": "types", "f": "categories", "m": "note", "h": "history"}.items():
+        for key, name in {
+            "l": "search",
+            "0": "nil",
+            "t": "types",
+            "f": "categories",
+            "m": "note",
+            "h": "history",
+        }.items():
             page.keyboard.press(key)
             page.wait_for_selector(".panel :is(form, .search)")
             if key == "l":
@@ -528,13 +537,12 @@ def test_findings_are_shown_at_the_label(project_of, opened):
     with opened(invited("anna")) as page:
         begin(page)
         mark(page, "He", after="marks")
-        page.keyboard.press("c")
-        choose(page, "Q937")  # named nowhere in the document
+        page.keyboard.press("Enter")
+        choose(page, "Q999999999999")
         page.wait_for_selector(".line.finding")
         page.wait_for_selector(".finding-text")
-        mark(page, "1933", after="until")
-        page.keyboard.press("p")
-        assert page.locator(".finding-text").count() == 0 or get_marked(page) == "He"
+        mark(page, "1933")
+        assert page.locator(".finding-text").count() == 0
         page.locator(".finding-list summary").click()
         page.locator(".finding-list button").first.click()
         page.wait_for_selector(".finding-text")
@@ -559,7 +567,7 @@ def adjudicated(store, invited, browser, workers=("anna", "ben")):
         ],
     }
     for worker in workers:
-        person = store.find_judge(store.start_session(store.create_invitation(worker), True))
+        person = store.find_judge(store.start_session(store.create_invitation(worker, 60), True))
         task = store.lease_document(person)
         edits = [LabelEdit(f"l{number}", AnnotatedLabel(label)) for number, label in enumerate(labels[worker])]
         store.submit_change(person, task, f"c-{worker}", 0, edits)
@@ -586,9 +594,7 @@ def test_adjudication_and_review(project_of, opened, browser, shots, size, schem
         page.keyboard.type("A named organisation.")
         press(page, "Enter")
         page.wait_for_selector(".reason-text")
-        has_label = [
-            version.locator(".version-labels").count() for version in page.locator(".versions section").all()
-        ]
+        has_label = [version.locator(".version-labels").count() for version in page.locator(".versions section").all()]
         press(page, str(has_label.index(1) + 1))
         page.wait_for_selector("mark:text-is('1933')")
         press(page, "0")
@@ -604,9 +610,7 @@ def test_adjudication_and_review(project_of, opened, browser, shots, size, schem
         press(page, "u")
         page.wait_for_selector("text=1 open · 2 decided")
         sections = page.locator(".versions section").all()
-        (double,) = [
-            number for number, section in enumerate(sections) if "Germans" in section.inner_text()
-        ]
+        (double,) = [number for number, section in enumerate(sections) if "Germans" in section.inner_text()]
         assert "Germany" in sections[double].inner_text()
         press(page, str(double + 1))
         page.wait_for_selector("text=0 open · 3 decided")
@@ -674,15 +678,15 @@ def test_a_document_is_skipped_and_opened_again(project_of, opened):
 
 def test_a_long_text_stays_fast(project_of, opened):
     """100,000 characters with 2,000 labels: a key is on the screen within 100 ms in the median."""
-    from karat.protocols.annotation.changes import AnnotatedLabel, LabelEdit
     import karat
+    from karat.protocols.annotation.changes import AnnotatedLabel, LabelEdit
 
     words = "Berlin alpha Paris beta gamma Cairo delta epsilon zeta eta theta iota".split()
     text = "\n".join(" ".join(words[(line + word) % len(words)] for word in range(150)) for line in range(130))
     spots = [(index, index + 6) for index in range(len(text)) if text.startswith("Berlin", index)]
     spots += [(index, index + 5) for index in range(len(text)) if text.startswith(("Paris", "Cairo"), index)]
     store, invited = project_of(make_project((text,)))
-    person = store.find_judge(store.start_session(store.create_invitation("anna"), True))
+    person = store.find_judge(store.start_session(store.create_invitation("anna", 60), True))
     task = store.lease_document(person)
     edits = [
         LabelEdit(f"l{number}", AnnotatedLabel(karat.Label(*span, "Q64"))) for number, span in enumerate(spots[:2000])

@@ -317,7 +317,11 @@ export class Editor {
     for (const mark of others)
       if (document.getSurface(mark.label).toLowerCase() === surface) addProposal(mark.label, "same text");
     for (const mark of others)
-      if (hasWord(document.getSurface(mark.label), surface)) addProposal(mark.label, "in this document");
+      if (
+        (mark.label.end <= start || mark.label.start >= end) &&
+        isPartialName(document.getSurface(mark.label), surface)
+      )
+        addProposal(mark.label, "in this document");
     for (const mark of document.getMarks(start, end)) if (mark.isSuggestion) addProposal(mark.label, "suggested");
     return proposals.slice(0, MAX_PROPOSALS);
   }
@@ -650,7 +654,9 @@ export class Editor {
   }
 }
 
-/** Check that a surface contains a text as whole words. */
-function hasWord(surface: string, text: string): boolean {
-  return text.length > 2 && ` ${surface.toLowerCase()} `.includes(` ${text} `);
+/** Check that a text is the first or last word of a longer name, such as a surname. */
+function isPartialName(surface: string, text: string): boolean {
+  const words = surface.split(/\s+/);
+  const isName = words.length > 1 && words.every((word) => word[0] !== word[0]?.toLowerCase());
+  return isName && [words[0], words[words.length - 1]].some((word) => word.toLowerCase() === text);
 }

@@ -220,7 +220,7 @@ function TypesPanel({ editor }: { editor: Editor }) {
       }}
       onCancel={() => editor.closePanel()}
     >
-      <h3>Type</h3>
+      <h2>Type</h2>
       <KeyList
         values={values}
         selection={editor.current?.label.types ?? []}
@@ -285,7 +285,7 @@ function CategoriesPanel({ editor }: { editor: Editor }) {
           </li>
         ))}
       </ol>
-      <h3>{scheme[index].title}</h3>
+      <h2>{scheme[index].title}</h2>
       <KeyList
         key={scheme[index].dimension}
         values={values}
@@ -350,7 +350,7 @@ function HistoryPanel({ editor, document }: { editor: Editor; document: string }
     );
   return (
     <PanelForm title="History of the label" onCancel={() => editor.closePanel()}>
-      <h3>History of the label</h3>
+      <h2>History of the label</h2>
       <p class="quiet" role="status">
         {message}
       </p>
@@ -374,7 +374,7 @@ function HelpPanel({ onClose }: { onClose: () => void }) {
   const rows = [...MOVES, ...COMMANDS.map(({ title, description }) => [title, description] as const)];
   return (
     <PanelForm title="Keys" onCancel={onClose}>
-      <h3>Keys</h3>
+      <h2>Keys</h2>
       <table class="keys">
         <tbody>
           {rows.map(([keys, description]) => (

@@ -111,7 +111,8 @@ export class TextIndex {
       // The possessive ending is no part of a name.
       const possessive = isWordLike ? /['’][sS]$/.exec(segment) : null;
       if (possessive && possessive.index > 0) words.push([offset, offset + length - 2]);
-      else if (isWordLike || /[\p{Sc}\p{So}\p{Extended_Pictographic}%]/u.test(segment)) words.push([offset, offset + length]);
+      else if (isWordLike || /[\p{Sc}\p{So}\p{Extended_Pictographic}%]/u.test(segment))
+        words.push([offset, offset + length]);
       offset += length;
     }
     this.words.set(paragraph, words);
