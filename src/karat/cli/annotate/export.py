@@ -63,7 +63,7 @@ def command(
     from karat.protocols.annotation.gold import build_annotator_corpus
     from karat.protocols.annotation.report import measure_agreement
     from karat.protocols.annotation.store.store import AnnotationStore
-    from karat.render.annotation import render_losses
+    from karat.render.annotation.export import render_page
     from karat.stats.samples.bootstrap import check_confidence
 
     check_confidence(confidence)
@@ -86,7 +86,7 @@ def command(
         corpus = replace(corpus, metadata=build_metadata(project, records, agreement))
     bases = None if base is None and entity_base is None else IriBases(base, entity_base)
     if out is None or target is None:
-        echo(render_losses(corpus, list_format_losses(corpus, bases), width=page_width()), nl=False)
+        echo(render_page(corpus, list_format_losses(corpus, bases), width=page_width()), nl=False)
         return
     error = find_write_error(corpus, target, bases)
     if error is not None:

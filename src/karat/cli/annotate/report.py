@@ -36,7 +36,7 @@ def command(
     from karat.model.output.json_files import encode_line
     from karat.protocols.annotation.report import measure_project
     from karat.protocols.annotation.store.store import AnnotationStore
-    from karat.render.annotation import render_report
+    from karat.render.annotation.report import render_page
     from karat.stats.samples.bootstrap import check_confidence
 
     check_confidence(confidence)
@@ -54,4 +54,4 @@ def command(
     )
     annotation_store.database.close()
     write_output(json_file, lambda: encode_line(report))
-    print_page(lambda: render_report(report, details=details, width=page_width()), json_file)
+    print_page(lambda: render_page(report, details=details, width=page_width()), json_file)

@@ -65,6 +65,7 @@ def build_context(
         disambiguation=kb_facts.disambiguation,
         types=_collect_types(kb_facts.tables, ids, all_redirects),
         names=_collect_names(kb_facts.tables, ids),
+        demonyms=_collect_demonyms(kb_facts.tables, documents),
         whitelist=None if types is None else read_whitelist(types),
         has_types=any(label.types for label in labels),
         has_spaces=_uses_spaces(labels),
@@ -220,6 +221,16 @@ def _collect_names(kb: KB | None, ids: Iterable[str]) -> dict[str, frozenset[str
     rows = zip(spelling_list, kb.names(spelling_list), kb.aliases(spelling_list), strict=True)
     names_by_id = {id: (aliases or frozenset()) | ({name} if name else set()) for id, name, aliases in rows}
     return {id: names for id, names in names_by_id.items() if names}
+
+
+def _collect_demonyms(kb: KB | None, documents: Iterable[Document]) -> frozenset[str]:
+    """Return the surfaces of all labels that are demonyms; empty if the knowledge base has no table of them."""
+    if kb is None:
+        return frozenset()
+    surfaces = sorted({document.text[label.start : label.end] for document in documents for label in document.labels})
+    return frozenset(
+        surface for surface, is_demonym in zip(surfaces, kb.are_demonyms(surfaces), strict=True) if is_demonym
+    )
 
 
 def _uses_spaces(labels: Iterable[Label]) -> bool:

@@ -32,6 +32,10 @@ class DocumentLinter:
         rules = select_rules((), _NOT_YET)
         return {name: rule for name, rule in rules.items() if rule.find is not None}
 
+    def look_up(self, document: Document) -> None:
+        """Read the facts about ids of a document that are new, which takes longer than to lint it."""
+        self._context.get_context(document)
+
     def lint(self, document: Document) -> list[RuleFinding]:
         """Return the findings in a document in the order of the text.
 

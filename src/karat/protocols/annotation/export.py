@@ -19,12 +19,12 @@ from karat.model.spec.format import Format
 from karat.protocols.annotation.changes import Change, Record, RegionDecision
 from karat.protocols.annotation.gold import GoldStandard, adjudicate_document, build_gold, group_records
 from karat.protocols.annotation.project import Project
-from karat.protocols.annotation.version_pairs import PairAgreement
+from karat.protocols.annotation.version_pairs import VersionAgreement
 from karat.version import __version__
 
 
 class FormatLosses(NamedTuple):
-    """What a format cannot hold of a corpus."""
+    """The parts of a corpus that a format cannot hold."""
 
     name: str
     """Name of the format."""
@@ -37,7 +37,7 @@ class FormatLosses(NamedTuple):
 
 
 def build_gold_corpus(
-    project: Project, records: Sequence[Record], agreement: PairAgreement | None, *, is_partial: bool = False
+    project: Project, records: Sequence[Record], agreement: VersionAgreement | None, *, is_partial: bool = False
 ) -> tuple[Corpus, GoldStandard]:
     """Return the adjudicated gold standard as a corpus with guidelines, agreement and provenance as metadata.
 
@@ -65,7 +65,7 @@ _MISSING = (
 )
 
 
-def build_metadata(project: Project, records: Iterable[Record], agreement: PairAgreement | None) -> dict[str, str]:
+def build_metadata(project: Project, records: Iterable[Record], agreement: VersionAgreement | None) -> dict[str, str]:
     """Return the metadata of the labels of a project: guidelines, agreement and provenance, without empty values.
 
     People appear under their pseudonyms. `agreement` is that of the annotators before adjudication.
@@ -101,7 +101,7 @@ def build_metadata(project: Project, records: Iterable[Record], agreement: PairA
     return {key: value for key, value in metadata.items() if value}
 
 
-def describe_agreement(agreement: PairAgreement) -> str:
+def describe_agreement(agreement: VersionAgreement) -> str:
     """Return an agreement as one sentence."""
     scores = {
         "F1 of spans": agreement.spans,

@@ -24,7 +24,7 @@ from karat.protocols.annotation.changes import Change, Record, RegionDecision
 from karat.protocols.annotation.gold import DocumentVersion, build_document, build_gold, collect_history, group_records
 from karat.protocols.annotation.project import AnnotationTask, Project
 from karat.protocols.annotation.suggestion_effects import SuggestionEffect, measure_suggestions
-from karat.protocols.annotation.version_pairs import PairAgreement, VersionPair, compare_pairs, pair_versions
+from karat.protocols.annotation.version_pairs import VersionAgreement, VersionPair, compare_pairs, pair_versions
 from karat.stats.samples.confidence_intervals import RESAMPLES
 
 _MAX_PERIODS: Final = 4
@@ -46,9 +46,9 @@ class AnnotatorRecord(JsonRecord, frozen=True):
     """Number of labels in finished documents."""
     minutes: float | None
     """Time that the page measured, without pauses; null if it measured none."""
-    with_others: PairAgreement | None
+    with_others: VersionAgreement | None
     """Agreement with the other annotators; null if no document has another annotator."""
-    with_gold: PairAgreement | None
+    with_gold: VersionAgreement | None
     """Agreement with the adjudicated gold standard; null if no document of the annotator is adjudicated."""
 
 
@@ -59,7 +59,7 @@ class PeriodRecord(JsonRecord, frozen=True):
     """Time at which the first of these documents was finished by all its annotators, in ISO 8601."""
     end: str
     """Time at which the last one was."""
-    agreement: PairAgreement
+    agreement: VersionAgreement
     """Agreement of the annotators."""
 
 
@@ -68,7 +68,7 @@ class RoundRecord(JsonRecord, frozen=True):
 
     round: int
     """Number of the round."""
-    agreement: PairAgreement
+    agreement: VersionAgreement
     """Agreement on the documents that at least two annotators finished in this round."""
 
 
@@ -93,7 +93,7 @@ class AnnotationReport(JsonFile, frozen=True, tag="karat-annotation-report/1"):
     """Confidence level of the intervals."""
     resamples: int
     """Number of bootstrap samples."""
-    agreement: PairAgreement | None
+    agreement: VersionAgreement | None
     """Agreement of annotators before adjudication; null if no document was finished by two."""
     details: Agreement | None
     """The same in the definitions of `karat agreement`, with every pair of annotators."""
@@ -192,7 +192,7 @@ def measure_agreement(
     resamples: int = RESAMPLES,
     confidence: float = 0.95,
     seed: int = 0,
-) -> PairAgreement | None:
+) -> VersionAgreement | None:
     """Measure the agreement of annotators before adjudication; None if no document was finished by two.
 
     For the parameters see `measure_project`.

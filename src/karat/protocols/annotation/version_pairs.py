@@ -44,7 +44,7 @@ class VersionPair(NamedTuple):
     """Another version."""
 
 
-class PairAgreement(JsonRecord, frozen=True):
+class VersionAgreement(JsonRecord, frozen=True):
     """The agreement of pairs of versions of the same documents."""
 
     documents: int
@@ -73,7 +73,7 @@ def pair_versions(documents: Mapping[str, Document]) -> list[VersionPair]:
 
 def compare_pairs(
     pairs: Sequence[VersionPair], kb: KB | None, options: ScoreOptions, *, has_gold: bool = False
-) -> PairAgreement:
+) -> VersionAgreement:
     """Compute the agreement of pairs of versions.
 
     With `has_gold`, the first version of each pair is the gold standard for F1. Otherwise each version serves as gold
@@ -87,7 +87,7 @@ def compare_pairs(
     links = collect_judgements([first, second], ids, kb)[0]
     marked = _group_by_document(links, unit_of_pair).select((0, 1), marked_by_all=True)
     dimensions = sorted({name for corpus in (first, second) for name in dimension_names(corpus.labels)})
-    return PairAgreement(
+    return VersionAgreement(
         documents=len(units),
         pairs=len(pairs),
         spans=_score_f1(_count_matches(first, second, "mention", kb, has_gold=has_gold), unit_of_pair, options),

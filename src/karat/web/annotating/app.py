@@ -21,7 +21,7 @@ from karat.protocols.campaigns.participants import AccessDeniedError
 from karat.version import __version__
 from karat.web.annotating import payloads
 from karat.web.annotating.adjudication import AdjudicationView
-from karat.web.annotating.documents import DocumentDesk
+from karat.web.annotating.documents import DocumentDesk, look_up
 from karat.web.campaigns.entities import EntityLookup, search_entities
 from karat.web.campaigns.payloads import SearchPayload
 from karat.web.campaigns.sessions import SessionEndpoints, decode_body
@@ -55,6 +55,7 @@ def create_app(config: AnnotatingConfig) -> Guard:
     store = config.store
     options = store.options
     entities = EntityLookup(config.snapshot)
+    look_up(entities, (item.label for task in store.project.tasks for item in task.suggestions))  # before anyone waits
     linter = DocumentLinter(config.snapshot, frozenset(options.whitelist) or None, options.scheme)
     desk, adjudication = DocumentDesk(store, entities, linter), AdjudicationView(store, entities)
     sessions = SessionEndpoints(store, COOKIE, options.consent, "annotating", config.https_only, config.guesses)

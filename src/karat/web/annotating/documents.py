@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from karat.data.lint.document_linter import DocumentLinter
@@ -22,8 +23,7 @@ from karat.web.campaigns.payloads import EntityPayload
 TYPES: Final = ("Person", "Organisation", "Place", "Miscellany")
 """Types that annotators give to labels, also to those of entities that the knowledge base lacks."""
 
-_MAX_LABELS: Final = 500  # of a document that is linted before a change is acknowledged
-_MAX_LENGTH: Final = 50_000  # characters of such a document
+_MAX_LINT_SECONDS: Final = 0.01  # of processor time, to lint a document before a change is acknowledged
 _CONTEXT: Final = 80  # characters before and after a region
 
 
@@ -34,6 +34,8 @@ class DocumentDesk:
     store: AnnotationStore
     entities: EntityLookup
     linter: DocumentLinter
+    _lint_seconds: dict[int, float] = field(default_factory=dict, repr=False)
+    """Processor time that the linter last took, by number of the document."""
 
     def describe_project(self, person: str | None) -> payloads.ProjectPayload:
         """Return the project as a visitor or participant sees it."""
@@ -140,7 +142,11 @@ class DocumentDesk:
             (item.label for item in view.state.current_labels.values()), key=lambda label: (label.start, -label.end)
         )
         span = None if (task.start, task.end) == (0, len(task.text)) else (task.start, task.end)
-        findings = self.linter.lint(Document(task.document, task.text, tuple(labels), span))
+        document = Document(task.document, task.text, tuple(labels), span)
+        self.linter.look_up(document)
+        begin = time.thread_time()
+        findings = self.linter.lint(document)
+        self._lint_seconds[task.number] = time.thread_time() - begin
         return tuple(
             payloads.FindingPayload(
                 item.rule,
@@ -154,12 +160,12 @@ class DocumentDesk:
         )
 
     def describe_change(self, stored: StoredChange) -> payloads.ChangePayload:
-        """Return the receipt of a change."""
+        """Return the receipt of a change, with findings unless linting the document takes long."""
         view = stored.view
-        is_large = len(view.state.labels) > _MAX_LABELS or len(view.task.text) > _MAX_LENGTH
+        is_slow = self._lint_seconds.get(view.task.number, 0.0) > _MAX_LINT_SECONDS
         return payloads.ChangePayload(
             view.state.revision,
-            None if is_large else self._lint(view),
+            None if is_slow else self._lint(view),
             bool(view.state.done),
             bool(view.state.undone),
             look_up(

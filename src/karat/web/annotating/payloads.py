@@ -201,7 +201,7 @@ class DocumentPayload(msgspec.Struct, frozen=True):
 
 
 class ChangePayload(msgspec.Struct, frozen=True):
-    """A stored change; it is on disk before this is sent. Findings are null for a large document."""
+    """A stored change; it is on disk before this is sent. Findings are null if linting takes long."""
 
     revision: int
     findings: tuple[FindingPayload, ...] | None

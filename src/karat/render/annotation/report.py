@@ -1,8 +1,8 @@
-"""Reports of annotation projects and plans of datasets, as text."""
+"""Reports of annotation projects, as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from karat.model.output.text_layout import format_count, wrap_text
@@ -12,13 +12,11 @@ from karat.render.tables import UNDEFINED, draw_text
 
 if TYPE_CHECKING:
     from karat.analysis.explanation.agreement import AgreementScore
-    from karat.model.corpus import Corpus
-    from karat.protocols.annotation.export import FormatLosses
     from karat.protocols.annotation.report import AnnotationReport, AnnotatorRecord
-    from karat.protocols.annotation.version_pairs import PairAgreement
+    from karat.protocols.annotation.version_pairs import VersionAgreement
 
 
-def render_report(report: AnnotationReport, *, details: bool = False, width: int | None = None) -> str:
+def render_page(report: AnnotationReport, *, details: bool = False, width: int | None = None) -> str:
     """Render a report as text: progress, agreement, annotators, development over time and effects of suggestions.
 
     `details`: whether to add every pair of annotators. `width`: columns to wrap at; None does not wrap.
@@ -45,16 +43,6 @@ def render_report(report: AnnotationReport, *, details: bool = False, width: int
     return wrap_text("\n\n".join(blocks) + "\n", width)
 
 
-def render_losses(corpus: Corpus, rows: Sequence[FormatLosses], *, width: int | None = None) -> str:
-    """Render what each format would lose of a corpus, as text; `width`: columns to wrap at."""
-    size = f"{format_count(len(corpus), 'document')}, {format_count(len(corpus.labels), 'label')}"
-    table = [
-        ["format", "cannot hold"],
-        *([row.name, row.error or _format_counts(row.losses) or "(holds everything)"] for row in rows),
-    ]
-    return f"{corpus.name}: {size}\n\n{draw_text(table, (0, 1), width=width)}\n"
-
-
 def _format_head(report: AnnotationReport) -> str:
     """Return name and progress of a project."""
     n_annotators = format_count(report.annotators_per_document, "annotator")
@@ -62,7 +50,7 @@ def _format_head(report: AnnotationReport) -> str:
     gold = (
         f"gold standard: {format_count(report.gold_documents, 'document')}, {format_count(report.gold_labels, 'label')}"
     )
-    counts = _format_counts({name: count for name, count in report.gold.items() if name != "documents"})
+    counts = format_counts({name: count for name, count in report.gold.items() if name != "documents"})
     return f"{head}\n{gold}{f' ({counts})' if counts else ''}"
 
 
@@ -71,12 +59,12 @@ def _format_time(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
-def _format_counts(counts: Mapping[str, int]) -> str:
+def format_counts(counts: Mapping[str, int]) -> str:
     """Return counts as text, such as `agreed regions 3, notes 1`."""
     return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
-def _format_pair(pair: PairAgreement) -> list[str]:
+def _format_pair(pair: VersionAgreement) -> list[str]:
     """Return the cells of an agreement: documents, F1 of spans and links, kappa and alpha of entities."""
     scores = (pair.spans, pair.links)
     return [
@@ -87,7 +75,7 @@ def _format_pair(pair: PairAgreement) -> list[str]:
     ]
 
 
-def _build_category_rows(pair: PairAgreement) -> list[list[str]]:
+def _build_category_rows(pair: VersionAgreement) -> list[list[str]]:
     """Return a table of the agreement on categories, by dimension."""
     head = ["agreement on categories", "alpha", "spans"]
     return [head, *([name, format_score(score), f"{score.items:,}"] for name, score in pair.categories.items())]
@@ -171,5 +159,5 @@ def _list_notes(report: AnnotationReport) -> list[str]:
     if report.kb is not None:
         lines.append(f"ids: resolved by the knowledge base {report.kb}")
     if report.excluded:
-        lines.append(f"excluded: {_format_counts(report.excluded)}")
+        lines.append(f"excluded: {format_counts(report.excluded)}")
     return ["\n".join(lines)] if lines else []
