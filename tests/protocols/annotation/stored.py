@@ -21,7 +21,8 @@ def annotate_next(store: AnnotationStore, annotator: str, labels: Sequence[Label
     task = store.lease_document(annotator)
     assert task is not None
     edits = [LabelEdit(f"n{number}", AnnotatedLabel(label)) for number, label in enumerate(labels)]
-    store.submit_change(annotator, task, "edit", 0, edits, seconds=30.0)
+    if edits:
+        store.submit_change(annotator, task, "edit", 0, edits, seconds=30.0)
     store.finish(annotator, task, "finish")
     return task.document
 

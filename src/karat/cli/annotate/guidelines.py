@@ -25,7 +25,6 @@ def command(source: str | None, replacement: str | None, all_versions: bool) -> 
     """
     from karat.model.errors import UsageError
     from karat.protocols.annotation.guidelines import get_guidelines, list_guidelines, read_guidelines
-    from karat.protocols.annotation.store.store import AnnotationStore
 
     if source is None or source in list_guidelines():
         if replacement is not None or all_versions:
@@ -36,6 +35,8 @@ def command(source: str | None, replacement: str | None, all_versions: bool) -> 
         for text in texts:
             echo(text.rstrip("\n"))
         return
+    from karat.protocols.annotation.store.store import AnnotationStore
+
     new_version = None if replacement is None else read_guidelines(replacement)
     store = AnnotationStore.open(source)
     if new_version is not None:

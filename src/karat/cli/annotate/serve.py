@@ -36,8 +36,6 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     annotation_store, snapshot = AnnotationStore.open(store), open_snapshot(kb)
     expected_kb = annotation_store.options.kb
     if expected_kb not in (None, snapshot.name):
-        echo(
-            f"karat: the project was created with --kb {expected_kb}; annotators search {snapshot.name}.", err=True
-        )
+        echo(f"karat: the project was created with --kb {expected_kb}; annotators search {snapshot.name}.", err=True)
     config = AnnotatingConfig(annotation_store, snapshot, (*LOOPBACK, host, *hosts), secure_cookies)
     serve_campaign(annotation_store, create_app(config), host, port, echo)

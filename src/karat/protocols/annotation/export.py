@@ -15,6 +15,7 @@ from karat.kb.type_names import find_type_names
 from karat.model.corpus import Corpus
 from karat.model.document import Document
 from karat.model.errors import KaratError, UsageError
+from karat.model.output.text_layout import format_count
 from karat.model.spec.format import Format
 from karat.protocols.annotation.changes import Change, Record, RegionDecision
 from karat.protocols.annotation.gold import GoldStandard, adjudicate_document, build_gold, group_records
@@ -115,7 +116,8 @@ def describe_agreement(agreement: VersionAgreement) -> str:
         for name, score in scores.items()
         if score.value is not None
     ]
-    return f"{', '.join(parts) or 'undefined'}; {agreement.documents} documents, before adjudication"
+    documents = format_count(agreement.documents, "document")
+    return f"{', '.join(parts) or 'undefined'}; {documents}, before adjudication"
 
 
 def count_all_losses(corpus: Corpus, target: Format) -> dict[str, int]:
