@@ -10,11 +10,11 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import karat
+from karat.protocols.campaigns.backups import dump_backup
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.overlay import apply_overlay, read_overlay
 from karat.protocols.verification.store.backups import (
-    dump_backup,
     export_judgements,
     import_judgements,
     restore_backup,

@@ -1,4 +1,4 @@
-"""Broken requests to the three servers: no answer is a failure of the server, and none takes it down."""
+"""Broken requests to the servers: no answer is a failure of the server, and none takes it down."""
 
 from __future__ import annotations
 

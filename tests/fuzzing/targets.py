@@ -251,11 +251,11 @@ def all_targets() -> dict[str, Target]:
 
     targets |= archives.TARGETS | servers.NIF_TARGETS
     if find_spec("sqlalchemy"):
-        from tests.fuzzing import campaigns
+        from tests.fuzzing import annotations, campaigns
 
-        targets |= campaigns.TARGETS
-    if find_spec("sqlalchemy") and find_spec("fastapi"):
-        targets |= servers.TARGETS
+        targets |= campaigns.TARGETS | annotations.TARGETS
+        if find_spec("fastapi"):
+            targets |= servers.TARGETS | annotations.SERVER_TARGETS
     return targets
 
 

@@ -36,7 +36,11 @@ from tests.fuzzing.targets import all_targets, child, make_case, read_sample, tr
 INPUTS = 2000
 PARTS = 4
 PER_SERVICE = 60
-SERVICES = ("archive", "backup", "campaign", "controls", "import", "judging server", "nif server", "overlay", "viewer")
+ANNOTATION = ("annotation backup", "annotation project", "annotation server")
+SERVICES = (
+    *("archive", "backup", "campaign", "controls", "import", "judging server", "nif server", "overlay", "viewer"),
+    *ANNOTATION,
+)
 
 
 def test_every_format_has_a_sample():

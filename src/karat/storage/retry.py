@@ -264,13 +264,8 @@ class _WatchedConnection(http.client.HTTPConnection):
         self.sock: Any = _WatchedSocket(self.sock)
 
 
-class _WatchedTlsConnection(http.client.HTTPSConnection):
+class _WatchedTlsConnection(_WatchedConnection, http.client.HTTPSConnection):
     """An encrypted connection that looks at the deadline."""
-
-    def connect(self) -> None:
-        self._create_connection = _create_connection
-        super().connect()
-        self.sock: Any = _WatchedSocket(self.sock)
 
 
 class _HttpHandler(urllib.request.HTTPHandler):

@@ -218,11 +218,6 @@ def _bridge_id(id: str) -> str:
     return decoded if match is None else _dbpedia_resource(match[1] or "en", match[2])
 
 
-def _take_last_segment(id: str) -> str:
-    """Return the part of an id after its last slash; the whole id if it has none."""
-    return id.rpartition("/")[2]
-
-
 def _iterate_spellings(normal_form: str) -> Iterator[str]:
     """Yield the common spellings of a normal form, the normal form first."""
     yield normal_form
@@ -263,7 +258,7 @@ NORMALISERS: Mapping[Ids, IdNormaliser] = MappingProxyType(
     {
         Ids.NORMALISED: IdNormaliser(_normalise_id, r"(?i)wiki|dbpedia|^\s*(?:dbr:|wd:|q[1-9])", _iterate_spellings),
         Ids.BRIDGED: IdNormaliser(_bridge_id, "://", _iterate_bridge_spellings),
-        Ids.LAST_SEGMENT: IdNormaliser(_take_last_segment, "/", lambda normal_form: iter((normal_form,))),
+        Ids.LAST_SEGMENT: IdNormaliser(lambda id: id.rpartition("/")[2], "/", lambda normal_form: iter((normal_form,))),
     }
 )
 """Normaliser of each value of the setting `ids` that changes spellings; ids stay as written under all other values."""
