@@ -21,6 +21,7 @@ from tests.fuzzing.harness import (
     CASES,
     Case,
     FaultError,
+    Outcome,
     Target,
     attempt,
     limit,
@@ -144,7 +145,7 @@ def test_an_escape_is_minimised_and_stored_and_can_be_tried_again(tmp_path):
     assert smallest.files == {"a": b"*"}
     stored = store_case(case, escape, tmp_path)
     assert Case.from_json(stored.read_text(encoding="utf-8")) == case
-    assert try_case(case._replace(files={"a": b"x"}), target) == ("toy", True, None)
+    assert try_case(case._replace(files={"a": b"x"}), target) == Outcome("toy", True, None)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limits")
