@@ -10,6 +10,7 @@ import pytest
 from karat.web.server import request_checks
 from karat.web.server.nif_server import create_server
 from karat.web.server.request_checks import BodyBudget, GuessLimit, WebError
+from tests.protocols.annotation.projects import make_project, make_task
 from tests.protocols.verification.test_campaign import corpus, run
 
 TOKEN = "right"
@@ -57,6 +58,17 @@ def serve_campaign(tmp_path):
 
 
 @contextmanager
+def serve_project(tmp_path):
+    from karat.protocols.annotation.store.store import AnnotationStore
+    from karat.web.annotating.app import AnnotatingConfig, create_app
+
+    store = AnnotationStore.create(str(tmp_path / "small.sqlite"), make_project([make_task()]))
+    with serve_app(create_app(AnnotatingConfig(store))) as port:
+        yield port, "/api/session", ("content-type: application/json",)
+    store.database.close()
+
+
+@contextmanager
 def serve_nif(tmp_path):
     with create_server("127.0.0.1", 0, lambda body: body, "text/turtle") as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
@@ -72,9 +84,10 @@ def serve_nif(tmp_path):
     params=[
         pytest.param(serve_archive, marks=pytest.mark.extras),
         pytest.param(serve_campaign, marks=pytest.mark.extras),
+        pytest.param(serve_project, marks=pytest.mark.extras),
         serve_nif,
     ],
-    ids=["serve", "verify serve", "serve-nif"],
+    ids=["serve", "verify serve", "annotate serve", "serve-nif"],
 )
 def server(request, tmp_path, monkeypatch):
     """The port of a server, the path to which bodies are sent, and the headers that these need."""

@@ -20,6 +20,10 @@ Dialect: TypeAlias = Literal["el", "fel", "nifify"]
 """The spelling: the paper's files (`el:Mnt-Full`), the published vocabulary, or NIFify v2 (`mnt:FullMentionPN`)."""
 
 
+COARSE_TYPES = ("Person", "Organisation", "Place", "Miscellany")
+"""The types of entities in the paper's files."""
+
+
 class Node(NamedTuple):
     """A category with its titles and spellings."""
 

@@ -185,8 +185,10 @@ class Database:
         self._engine.dispose()
 
 
-def open_database(address: str, *, create: bool = False) -> Database:
+def open_database(address: str, *, create: bool = False, command: str = "verify") -> Database:
     """Open the database at `address` (`postgresql://…` or a SQLite file); a file must exist unless `create` is set.
+
+    `command` is the group of commands that errors name.
 
     Raise `UsageError` for an invalid address or missing package, and `InputError` if the database cannot be opened.
     """
@@ -194,9 +196,9 @@ def open_database(address: str, *, create: bool = False) -> Database:
         from sqlalchemy import create_engine, event, make_url
         from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
     except ImportError:
-        raise UsageError("karat verify needs SQLAlchemy: pip install 'karat[verify]'") from None
+        raise UsageError(f"karat {command} needs SQLAlchemy: pip install 'karat[verify]'") from None
     try:
-        url = make_url(_to_engine_url(address, create=create))
+        url = make_url(_to_engine_url(address, command, create=create))
         is_postgres = url.get_backend_name() == "postgresql"
         waits = is_postgres and "connect_timeout" not in url.query
         engine = create_engine(
@@ -246,7 +248,7 @@ def create_database(address: str) -> Iterator[Database]:
         raise
 
 
-def _to_engine_url(address: str, *, create: bool) -> str:
+def _to_engine_url(address: str, command: str, *, create: bool) -> str:
     """Return the SQLAlchemy URL of an address; raise `InputError` if a file is missing and `create` is not set."""
     scheme, separator, rest = address.partition("://")
     if separator:
@@ -256,7 +258,7 @@ def _to_engine_url(address: str, *, create: bool) -> str:
             address,
             actual="no such file",
             expected="the database of a campaign",
-            remedy="Make one: karat verify create NAME …",
+            remedy=f"Make one: karat {command} create NAME …",
         )
     return f"sqlite:///{address}"
 

@@ -12,7 +12,6 @@ import click
 import pytest
 
 from karat.cli.main import karat as command_line
-from karat.data.load import load
 from karat.model.errors import InputError
 from karat.model.results.exhibit import Exhibit
 from karat.model.spec.suite import Reproduction
@@ -139,20 +138,8 @@ def test_table_3_needs_the_steps_of_bats_readers(shared):
     cells = {(cell.row, cell.column): cell for cell in exhibit.cells}
     assert cells["AIDA/CONLL", "Avg length"].value == "1039"  # 1039.94 with BAT's joining of tokens, 1067.30 without
     assert cells["MSNBC", "Num Anns"].value == "747"  # 755 without 8 NIL
-    banks = cells["IITB", "Num Anns"].explanation
-    assert banks is not None
-    assert banks.value_if_changed == "11245"
-    assert _statuses(build_dataset_claims(corpora)) == {"reproduced": 6}
-
-
-@pytest.mark.shared
-def test_all_labels_of_banks_are_on_mentions_that_are_labelled_bank_too(shared):
-    spans: dict[object, set[tuple[str, int, int]]] = {}
-    for document in load(shared / "bat" / "iitb"):
-        for label in document.labels:
-            spans.setdefault(label.entity, set()).add((document.id, label.start, label.end))
-    assert len(spans["Banks"]) == 9
-    assert spans["Banks"] <= spans["Bank"]
+    assert cells["IITB", "Num Anns"].status == "explained"  # the list of pages that BAT drops is lost
+    assert _statuses(build_dataset_claims(corpora)) == {"reproduced": 8}
 
 
 @pytest.mark.shared
@@ -187,7 +174,7 @@ def test_every_exhibit_is_listed_in_the_order_of_the_paper_with_commands_that_pa
 @pytest.mark.extras
 def test_the_whole_suite_leaves_nothing_unexplained(shared):
     reproduction = reproduce_bat_2013(str(shared))
-    assert reproduction.statuses == {"reproduced": 117, "explained": 7, "unexplained": 0, "impossible": 316}
+    assert reproduction.statuses == {"reproduced": 129, "explained": 10, "unexplained": 0, "impossible": 312}
     best = {row[:2]: row[3] for row in _find(reproduction, "Table 5").own_table}
     assert best["AIDA/CONLL", "rel"] == "83.4"
     assert best["AIDA/CONLL", "popular"] == "40.8"

@@ -30,10 +30,10 @@ STATUSES = {
     "Table 1": (73, 5, 0, 2),
     "Main Contributions": (2, 2, 0, 0),
     "Figure 2": (0, 0, 0, 0),
-    "Data collection": (1, 1, 0, 3),
+    "Data collection": (1, 1, 0, 5),
     "Verification Union": (1, 0, 0, 0),
     "Figure 3": (80, 48, 0, 0),
-    "Posthoc Verification Results": (5, 1, 1, 0),
+    "Posthoc Verification Results": (6, 1, 1, 1),
     "Figure 4": (75, 0, 0, 0),
     "Error Analysis of the Ground Truth": (1, 1, 0, 0),
 }
@@ -179,7 +179,7 @@ def test_outcomes_that_do_not_fit_the_files_of_judgements_are_unexplained(monkey
 @pytest.mark.shared
 def test_every_exhibit_has_its_outcomes(outcome):
     assert {exhibit.name: statuses(exhibit) for exhibit in outcome.exhibits} == STATUSES
-    assert outcome.statuses == {"reproduced": 238, "explained": 58, "unexplained": 1, "impossible": 5}
+    assert outcome.statuses == {"reproduced": 239, "explained": 58, "unexplained": 1, "impossible": 8}
 
 
 @pytest.mark.shared

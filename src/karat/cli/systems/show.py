@@ -11,11 +11,15 @@ from karat.cli.output import page_width, print_page
 @karat_command()
 @click.argument("name", metavar="NAME")
 def command(name: str) -> None:
-    """Show the description, requirements and options of a system.
+    """Show the description, requirements, options and published scores of a system.
 
     \b
     karat systems show graph
     """
+    from karat.model.registry import get_plugin
+    from karat.model.spec.system import System
     from karat.render.systems.catalogue import describe_system, render_system
 
-    print_page(lambda: render_system(describe_system(name), width=page_width()))
+    system = get_plugin("systems", name, System)
+    entry = describe_system(name)
+    print_page(lambda: render_system(entry, citation=system.citation, claims=system.claims, width=page_width()))

@@ -18,7 +18,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 from unicodedata import normalize
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote_to_bytes
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +52,7 @@ _RESOURCE = re.compile(
     re.DOTALL,
 )
 _ESCAPE = re.compile("%(?=[0-9A-Fa-f]{2})")
+_INVALID = re.compile(r"[\udc80-\udcff][^\x00-\x7f]*")  # bytes that are no UTF-8, as `surrogateescape` decodes them
 _EDGES = re.compile(r"\A[\s_]+|[\s_]+\Z")
 _CASE_MATTERS = frozenset({"jbo"})  # the Wikipedia whose titles may begin with a small letter
 _MTAVRULI = range(0x1C90, 0x1CC0)  # Georgian capitals, which no title begins with
@@ -179,14 +180,12 @@ def _normalise_title(text: str, language: str) -> str:
 def _decode_percent(text: str) -> str:
     """Return the percent-decoded text in Unicode NFC; a `#`, and a `%` that would form an escape, stay encoded.
 
-    Text that does not decode to UTF-8 is returned encoded.
+    A byte that is no UTF-8 also stays encoded, with any non-ASCII characters after it, which might combine with it.
     """
-    text = normalize("NFC", text)
-    try:
-        decoded = normalize("NFC", unquote(text, errors="strict"))
-    except UnicodeDecodeError:
-        return text
-    return _ESCAPE.sub("%25", decoded).replace("#", "%23")
+    data = unquote_to_bytes(normalize("NFC", text).encode("utf-8", "surrogatepass"))
+    decoded = normalize("NFC", data.decode("utf-8", "surrogateescape"))
+    decoded = _ESCAPE.sub("%25", decoded).replace("#", "%23")
+    return _INVALID.sub(lambda match: quote(match[0].encode("utf-8", "surrogateescape")), decoded)
 
 
 def _dbpedia_resource(language: str, title: str) -> str:

@@ -20,6 +20,11 @@ def build_claim(
     return replace(cell, explanation=None) if cell.status == "reproduced" else cell
 
 
+def build_lost_claim(row: str, published: str, reason: str, missing_file: str) -> Cell:
+    """Return the cell of a claim that no data at hand can decide: why, without full stop, and what would be needed."""
+    return Cell(row, "claim", published, None, Explanation("data missing", reason, missing_file=missing_file))
+
+
 def mark_from_paper(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Return `cells` as values that follow only from other published values; impossible cells stay as they are."""
     return tuple(cell if cell.value is None else replace(cell, is_from_paper=True) for cell in cells)

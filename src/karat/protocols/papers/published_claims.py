@@ -50,10 +50,10 @@ class CheckedClaim(NamedTuple):
         """Return the cell with the claimed score and Karat's."""
         published = self.claim.format(self.claim.points)
         if self.is_missing:
-            return Cell(_name_row(self.claim), _name_measure(self.claim), published, None, self.explanation)
+            return Cell(_name_row(self.claim), name_measure(self.claim), published, None, self.explanation)
         value = UNDEFINED if self.points is None else self.claim.format(self.points)
         explanation = None if value == published else self.explanation
-        return Cell(_name_row(self.claim), _name_measure(self.claim), published, value, explanation)
+        return Cell(_name_row(self.claim), name_measure(self.claim), published, value, explanation)
 
     def to_row(self) -> tuple[str, ...]:
         """Return the row of the claim in the table of ratings; it must have Karat's score."""
@@ -274,15 +274,15 @@ def _list_paths(outputs: Sequence[OutputFiles]) -> list[list[object]]:
 
 def _name_row(claim: Claim) -> str:
     """Return the row of a claim: the name of the system in the source, and the datasets."""
-    return f"{claim.variant}, {_name_datasets(claim)}"
+    return f"{claim.variant}, {name_datasets(claim)}"
 
 
-def _name_measure(claim: Claim) -> str:
+def name_measure(claim: Claim) -> str:
     """Return the measure of a claim."""
     return f"1 − {claim.measure}" if claim.is_complement else claim.measure
 
 
-def _name_datasets(claim: Claim) -> str:
+def name_datasets(claim: Claim) -> str:
     """Return the dataset of a claim, or the number of its datasets."""
     if len(claim.datasets) == 1:
         return claim.datasets[0]
@@ -291,7 +291,7 @@ def _name_datasets(claim: Claim) -> str:
 
 def _describe_datasets(claims: Sequence[Claim]) -> Iterator[str]:
     """Yield which datasets are meant where claims are about several."""
-    names = {_name_datasets(claim): claim.datasets for claim in claims if len(claim.datasets) > 1}
+    names = {name_datasets(claim): claim.datasets for claim in claims if len(claim.datasets) > 1}
     yield from (f"{name[0].upper()}{name[1:]}: {', '.join(datasets)}." for name, datasets in names.items())
 
 

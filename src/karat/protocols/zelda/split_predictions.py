@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import force_setattr
 
 from karat.evaluation.evaluation import evaluate
+from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.run import Run
 from karat.model.tables.columns import Bools, Longs
@@ -143,13 +144,16 @@ def group_shares(hits: Bools, values: Sequence[_H | None]) -> dict[_H, Share]:
     return {value: Share(*counts) for value, counts in counts_by_value.items()}
 
 
-def match_predictions(corpus: Corpus, run: Run, split: str | None = None) -> SplitPredictions:
+def match_predictions(corpus: Corpus, run: Run, split: str | None = None, *, kb: KB | None = None) -> SplitPredictions:
     """Match the predictions of a run with the linked mentions of a corpus, under the profile `zelda`.
 
-    `split` is the name of the split, by default that of the corpus. Candidates are matched by exact span.
+    `split` is the name of the split, by default that of the corpus. Candidates are matched by exact span. `kb` resolves
+    the ids of a run that are no titles; such a run has no ranks.
     """
     mentions = collect_gold_mentions(corpus)
-    verdicts = evaluate(corpus, run, profile=PROFILE).verdicts.select(["gold", "matched_gold"]).to_pylist()
+    settings = {} if kb is None else {"ids": "resolved"}
+    result = evaluate(corpus, run, profile=PROFILE, settings=settings, kb=kb)
+    verdicts = result.verdicts.select(["gold", "matched_gold"]).to_pylist()
     hits = {row["gold"] for row in verdicts if row["matched_gold"] > 0}
     candidates_by_span = _collect_candidates(run)
     linked = [(index, mention) for index, mention in enumerate(mentions) if mention is not None]

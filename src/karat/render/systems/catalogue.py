@@ -11,7 +11,8 @@ from karat.model.output.text_layout import format_table, wrap_text
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.external_access import TrainingSetup, format_magnitude, training_metadata
 from karat.model.spec.settings.task import TASKS
-from karat.model.spec.system import System, format_option_value
+from karat.model.spec.system import Claim, System, format_option_value
+from karat.protocols.papers.published_claims import name_datasets, name_measure
 from karat.render.tables import UNDEFINED
 
 _GOLD_MENTIONS: Final = {"never": "no", "optional": "yes", "required": "only"}
@@ -139,10 +140,13 @@ def _format_needs(row: SystemEntry) -> str:
     return ", ".join(needs) or "–"
 
 
-def render_system(row: SystemEntry, *, width: int | None = None) -> str:
-    """Render a system with its description, requirements, training data and options.
+def render_system(
+    row: SystemEntry, *, citation: str = "", claims: Sequence[Claim] = (), width: int | None = None
+) -> str:
+    """Render a system with its description, requirements, training data, options and published scores.
 
-    `width`: columns to wrap at; None wraps the description at 120 columns and nothing else.
+    `citation` names its publication, and `claims` are the scores that publications report. `width`: columns to wrap at;
+    None wraps the description at 120 columns and nothing else.
     """
     head = [f"{row.name}: {row.title}", "", row.description, ""]
     facts = [
@@ -152,6 +156,7 @@ def render_system(row: SystemEntry, *, width: int | None = None) -> str:
         ["needs", _format_needs(row)],
         ["stages", ", ".join(row.stages) or "–"],
         *([f"training: {name}", description] for name, description in row.training.items()),
+        *([["publication", citation]] if citation else []),
     ]
     if row.untested_reason:
         facts = [
@@ -171,7 +176,33 @@ def render_system(row: SystemEntry, *, width: int | None = None) -> str:
         example = f"{row.options[0].name}={row.options[0].default or 'VALUE'}"
         rest = f":{row.argument}" if row.argument else ""
         text += f"\n{row.name}[{example}]{rest} sets an option in the name\n"
-    return text
+    return text + _render_claims(row.name, claims, width)
+
+
+_CLAIM_HEADER: Final = ["published score", "dataset", "task", "measure", "value"]
+
+
+def _render_claims(name: str, claims: Sequence[Claim], width: int | None) -> str:
+    """Render the published scores of a system by source, without those of single categories; empty without any."""
+    if not claims:
+        return ""
+    rows = [
+        [
+            f"{claim.source}: {claim.variant}",
+            name_datasets(claim),
+            claim.task,
+            name_measure(claim),
+            claim.format(claim.points),
+        ]
+        for claim in claims
+        if not claim.is_detail
+    ]
+    n_details = len(claims) - len(rows)
+    lines = [f"karat reproduce --system {name} --data DIR computes them again"]
+    if n_details:
+        lines.insert(0, f"{n_details} more published scores are of single categories of mentions.")
+    table = format_table([_CLAIM_HEADER, *rows], range(len(_CLAIM_HEADER) - 1), width)
+    return f"\n{table}\n\n" + wrap_text("\n".join(lines), width or 120) + "\n"
 
 
 _SETUP_HEADER: Final = ["model", "trained on", "labels", "text", "also uses", "entities", "lists", "AIDA-B"]

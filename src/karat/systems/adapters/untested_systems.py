@@ -8,7 +8,7 @@ from typing import Final, Literal
 from karat.model.errors import UsageError
 from karat.model.spec.external_access import TrainingDetails, TrainingSetup
 from karat.model.spec.system import Claim, Link, System
-from karat.systems.claims.bat_2013 import list_bat_claims
+from karat.systems.claims.bat_2013 import list_bat_claims, list_quoted_claims
 from karat.systems.claims.fair_2023 import list_compared_claims, list_fair_claims
 from karat.systems.claims.finegrained_2019 import list_finegrained_claims
 from karat.systems.claims.posthoc_2021 import list_posthoc_claims
@@ -116,6 +116,7 @@ UNTESTED_SYSTEMS: Final[Mapping[str, System]] = {
         citation="Hoffart et al. 2011: Robust Disambiguation of Named Entities in Text. EMNLP.",
         claims=[
             *list_bat_claims("AIDA-Local", "AIDA-CocktailParty", "AIDA-PriorityOnly"),
+            *list_quoted_claims(),
             *list_finegrained_claims("A"),
         ],
     ),

@@ -175,52 +175,57 @@ def _describe_exactly(corpora: PaperCorpora, name: str) -> tuple[str, ...]:
 
 
 def _explain_missing_pages(corpora: PaperCorpora, name: str, column: str) -> Explanation | None:
-    """Explain a higher number of annotations by the pages that Wikipedia did not have in 2012.
-
-    For IITB, the value without the labels of the one page whose number equals the difference is evidence too.
-    """
-    corpus = corpora.load(name)
-    if column not in ("Num Anns", "Avg Anns/Doc") or corpus is None:
+    """Explain a higher number of annotations by the pages that Wikipedia did not have in 2012."""
+    if column not in ("Num Anns", "Avg Anns/Doc") or corpora.load(name) is None:
         return None
-    value = None
     text = "BAT drops annotations of pages that Wikipedia did not have in 2012, and the list of these pages is lost"
-    if name == "IITB":
-        documents = [[label for label in document.labels if label.entity != _REPEATED_PAGE] for document in corpus]
-        n_labels = sum(map(len, documents))
-        value = str(n_labels) if column == "Num Anns" else _cut_off(n_labels, len(corpus))
-        text += (
-            f"; without the {len(corpus.labels) - n_labels} annotations of the page {_REPEATED_PAGE}, all on mentions "
-            "that are also linked to Bank, the number is that of the paper"
-        )
-    return Explanation("data missing", text, value_if_changed=value, missing_file=PAGE_CACHE)
+    return Explanation("data missing", text, missing_file=PAGE_CACHE)
 
 
-_REPEATED_PAGE: Final = "Banks"
+def _find_replaced_pages(corpora: PaperCorpora) -> tuple[set[object], int] | None:
+    """Return the pages of MSNBC that the update of 2018 replaced by NIL, and the number of links to them.
 
-
-def _count_replaced_pages(corpora: PaperCorpora) -> Iterator[str]:
-    """Yield how many annotations of MSNBC link to a page that the update of 2018 replaced by NIL, if it is at hand."""
+    None if MSNBC or its update is missing.
+    """
     corpus, path = corpora.load("MSNBC"), corpora.data.find(REPLACED_MSNBC)
     if corpus is None or path is None:
-        return
+        return None
     nil_surfaces = {
         (_get_number(document.id), document.text[label.start : label.end])
         for document in load(path)
         for label in document.labels
         if label.entity is None
     }
-    pages = {
+    pages: set[object] = {
         label.entity
         for document in corpus
         for label in document.labels
         if (_get_number(document.id), document.text[label.start : label.end]) in nil_surfaces
     }
+    return pages, sum(label.entity in pages for document in corpus for label in document.labels)
+
+
+def _count_replaced_pages(corpora: PaperCorpora) -> Iterator[str]:
+    """Yield how many annotations of MSNBC link to a page that the update of 2018 replaced by NIL, if it is at hand."""
+    corpus, replaced = corpora.load("MSNBC"), _find_replaced_pages(corpora)
+    if corpus is None or replaced is None:
+        return
+    pages, count = replaced
     n_missing = len(corpus.labels) - read_numbers(TABLE_3, "Num Anns")["MSNBC"]
-    count = sum(label.entity in pages for document in corpus for label in document.labels)
     yield (
         f"MSNBC: {count} of the {len(corpus.labels)} annotations link to one of {len(pages)} pages that the update of "
         f"2018 replaced by NIL because they do not exist; the paper has {n_missing:.0f} fewer than Karat."
     )
+
+
+def _check_deleted_pages(corpora: PaperCorpora) -> Cell:
+    """Check that some datasets link to pages that do not exist any more, by MSNBC."""
+    row, published = "Datasets link to pages that no longer exist", "some of those datasets"
+    replaced = _find_replaced_pages(corpora)
+    if replaced is None:
+        path = SOURCES["MSNBC"].path if corpora.load("MSNBC") is None else REPLACED_MSNBC
+        return Cell(row, "claim", published, None, corpora.data.explain_missing(path))
+    return _claim(corpora, row, published, (), f"MSNBC: {replaced[1]} annotations", is_equal=replaced[1] > 0)
 
 
 def _get_number(id: str) -> str:
@@ -242,6 +247,8 @@ def build_dataset_claims(corpora: PaperCorpora) -> Exhibit:
             _check_tweet_length(corpora),
             _check_longest_news(corpora),
             _check_largest_news(corpora),
+            _check_web_texts(corpora),
+            _check_deleted_pages(corpora),
         ),
         notes=(
             "An occurrence is the same text as an annotated mention of the document, with no letter or digit before or "
@@ -265,6 +272,14 @@ def _claim(
         return Cell(row, "claim", published, value, is_equal=is_equal)
     missing = next(SOURCES[name].path for name in names if corpora.load(name) is None)
     return Cell(row, "claim", published, None, corpora.data.explain_missing(missing))
+
+
+def _check_web_texts(corpora: PaperCorpora) -> Cell:
+    """Check that IITB has more than a hundred texts."""
+    row, published, corpus = "IITB: annotated texts", "over a hundred", corpora.load("IITB")
+    if corpus is None:
+        return _claim(corpora, row, published, ("IITB",), None)
+    return _claim(corpora, row, published, (), f"{len(corpus)}", is_equal=len(corpus) > 100)
 
 
 def _check_first_mentions(corpora: PaperCorpora) -> Cell:

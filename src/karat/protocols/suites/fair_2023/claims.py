@@ -17,6 +17,8 @@ from karat.protocols.suites.fair_2023.measurements import (
     get_benchmark_path,
     select_benchmarks,
 )
+from karat.protocols.suites.fair_2023.published_tables import TABLE_4, TABLE_4_COLUMNS
+from karat.systems.claims.fair_2023 import TABLE_1, TABLE_1_COLUMNS
 
 ALL: Final = tuple(BENCHMARKS)
 """All benchmarks."""
@@ -56,6 +58,8 @@ class PaperClaim:
     """The systems that the claim is about, whose outputs must be available."""
     files: tuple[str, ...] = ()
     """The benchmarks, as files name them, whose statistics or texts it needs."""
+    paths: tuple[str, ...] = ()
+    """Other files that it needs, in the folder of data."""
     needs_kb: bool = False
     """Whether it needs facts about entities."""
     explanation: Explanation | None = None
@@ -78,7 +82,7 @@ class PaperClaim:
         """Return a file without which the claim cannot be checked; None if all are there."""
         if self.needs_kb and scores.data.find(KB_PATH) is None:
             return KB_PATH
-        for path in map(get_benchmark_path, self.files):
+        for path in (*map(get_benchmark_path, self.files), *self.paths):
             if scores.data.find(path) is None:
                 return path
         missing = (scores.find_missing(system) for system in self.systems)
@@ -193,9 +197,9 @@ class _Contrast(NamedTuple):
 
 
 _F1 = _Contrast("F1", lambda pair: pair.f1, is_higher=True)
-_ACCURACY = _Contrast("accuracy", lambda pair: pair.accuracy, is_higher=True)
-_HIGH_NER = _Contrast("NER F1", lambda pair: pair.detection.f1, is_higher=True)
-_LOW_NER = _Contrast("NER F1", lambda pair: pair.detection.f1, is_higher=False)
+ACCURACY: Final = _Contrast("accuracy", lambda pair: pair.accuracy, is_higher=True)
+HIGH_NER: Final = _Contrast("NER F1", lambda pair: pair.detection.f1, is_higher=True)
+LOW_NER: Final = _Contrast("NER F1", lambda pair: pair.detection.f1, is_higher=False)
 _LOW_RECALL = _Contrast("NER recall", lambda pair: pair.detection.recall, is_higher=False)
 _NIL_LINKS = _Contrast("links on NIL", count_errors(NIL_LINKS), is_higher=True, formatter=whole)
 _DEMONYMS = _Contrast("demonym error rate", rate_errors(DEMONYM), is_higher=False, trait="demonym")
@@ -205,16 +209,85 @@ _BAD_PARTIAL_NAMES = _Contrast("partial name error rate", rate_errors(PARTIAL), 
 _SHORT_SPANS = _Contrast("partially included mentions", count_errors(INCLUDED), is_higher=True, formatter=whole)
 
 
-def _check_contrasts(system: str, *contrasts: _Contrast) -> Callable[[Measurements], ClaimOutcome]:
+def check_contrasts(system: str, *contrasts: _Contrast) -> Callable[[Measurements], ClaimOutcome]:
     """Return a check that all `contrasts` of `system` with the mean of the other systems hold."""
 
     def check(scores: Measurements) -> ClaimOutcome:
-        outcomes = [contrast.check(scores, system) for contrast in contrasts]
-        return ClaimOutcome(
-            "; ".join(outcome.value for outcome in outcomes), all(outcome.holds for outcome in outcomes)
-        )
+        return _join_outcomes([contrast.check(scores, system) for contrast in contrasts])
 
     return check
+
+
+def _join_outcomes(outcomes: Sequence[ClaimOutcome]) -> ClaimOutcome:
+    """Return all figures, and whether all claims hold."""
+    return ClaimOutcome("; ".join(outcome.value for outcome in outcomes), all(outcome.holds for outcome in outcomes))
+
+
+class PrintedContrast(NamedTuple):
+    """A printed value of a system beside the mean of the other systems, for a system without outputs."""
+
+    column: str
+    """The column of Table 1 or 4."""
+    is_higher: bool
+    """Whether the claim says that the system's value is the higher one."""
+
+    def check(self, system: str) -> ClaimOutcome:
+        """Compare the printed value of `system` with the mean of the others."""
+        is_overview = self.column in TABLE_1_COLUMNS
+        table, columns = (TABLE_1, TABLE_1_COLUMNS) if is_overview else (TABLE_4, TABLE_4_COLUMNS)
+        texts = {name: row[columns.index(self.column)] for name, row in table.items()}
+        values = {name: float(text.removesuffix("%")) for name, text in texts.items()}
+        others = mean_of_others(values, system)
+        value = f"{self.column} {texts[system]}, mean of the others {others:.1f}{'%' if '%' in texts[system] else ''}"
+        return ClaimOutcome(value, (values[system] > others) == self.is_higher)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedClaim:
+    """A claim about a system without outputs that follows from the printed Tables 1 and 4."""
+
+    text: str
+    """The claim in few words."""
+    published: str
+    """The statement of the paper."""
+    system: str
+    """The system."""
+    contrasts: tuple[PrintedContrast, ...]
+    """What must hold."""
+
+    def build_cell(self, row: str, column: str, published: str) -> Cell:
+        """Return the cell of the claim; the paper says `published` in a table's `row` and `column`."""
+        outcome = _join_outcomes([contrast.check(self.system) for contrast in self.contrasts])
+        return Cell(row, column, published, outcome.value, is_equal=outcome.holds, is_from_paper=True)
+
+    def to_cell(self, scores: Measurements) -> Cell:
+        """Return the cell of the claim in an exhibit of claims."""
+        return self.build_cell(self.text, "claim", self.published)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRank:
+    """A claim that only certain systems have a higher printed value than a system without outputs."""
+
+    text: str
+    """The claim in few words."""
+    published: str
+    """The statement of the paper."""
+    system: str
+    """The system."""
+    column: str
+    """The column of Table 4."""
+    higher_systems: tuple[str, ...]
+    """The systems with a higher value."""
+
+    def to_cell(self, scores: Measurements) -> Cell:
+        """Return the cell of the claim in an exhibit of claims."""
+        texts = {name: row[TABLE_4_COLUMNS.index(self.column)] for name, row in TABLE_4.items()}
+        values = {name: float(text.removesuffix("%")) for name, text in texts.items()}
+        higher = [name for name, value in values.items() if value > values[self.system]]
+        value = f"{self.column} {texts[self.system]}; higher: {', '.join(f'{name} {texts[name]}' for name in higher)}"
+        is_equal = set(higher) == set(self.higher_systems)
+        return Cell(self.text, "claim", self.published, value, is_equal=is_equal, is_from_paper=True)
 
 
 def _check_prior(scores: Measurements) -> ClaimOutcome:
@@ -226,16 +299,26 @@ def _check_prior(scores: Measurements) -> ClaimOutcome:
 
 def _describe_system(system: str, *contrasts: _Contrast) -> PaperClaim:
     """Return the claim of Table 1 that `contrasts` hold for `system`."""
-    return PaperClaim("", "", _check_contrasts(system, *contrasts), (system,), needs_kb=True)
+    return PaperClaim("", "", check_contrasts(system, *contrasts), (system,), needs_kb=True)
 
+
+PRINTED_DEMONYMS: Final = PrintedContrast("Disambiguation error rate, demonym", is_higher=False)
+PRINTED_PARTIAL_NAMES: Final = PrintedContrast("Disambiguation error rate, partial name", is_higher=True)
+PRINTED_ACCURACY: Final = PrintedContrast("Disamb. accuracy", is_higher=True)
+
+PRINTED_STRENGTHS: Final = {
+    "Neural EL": PrintedClaim("", "", "Neural EL", (PRINTED_DEMONYMS, PRINTED_PARTIAL_NAMES)),
+    "TagMe": PrintedClaim("", "", "TagMe", (PRINTED_ACCURACY, PrintedContrast("NER F1", is_higher=False))),
+}
+"""The same by printed values, for systems of which no outputs are published."""
 
 STRENGTHS: Final[dict[str, PaperClaim]] = {
     "ReFinED": _describe_system("ReFinED", _F1, _METONYMS),
-    "REL": _describe_system("REL", _HIGH_NER, _NIL_LINKS),
-    "GENRE": _describe_system("GENRE", _LOW_RECALL, _ACCURACY),
+    "REL": _describe_system("REL", HIGH_NER, _NIL_LINKS),
+    "GENRE": _describe_system("GENRE", _LOW_RECALL, ACCURACY),
     "Ambiverse": _describe_system("Ambiverse", _PARTIAL_NAMES, _SHORT_SPANS),
     "Neural EL": _describe_system("Neural EL", _DEMONYMS, _BAD_PARTIAL_NAMES),
     "Baseline": PaperClaim("", "", _check_prior, ("Baseline",), needs_kb=True),
-    "TagMe": _describe_system("TagMe", _ACCURACY, _LOW_NER),
+    "TagMe": _describe_system("TagMe", ACCURACY, LOW_NER),
 }
 """The strengths and weaknesses of Table 1, by system: each is a contrast with the mean of the other systems."""

@@ -6,8 +6,21 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from karat.model.results.exhibit import Cell, Exhibit, Explanation
-from karat.protocols.suites.fair_2023 import checks
-from karat.protocols.suites.fair_2023.claims import PaperClaim, UncheckedClaim
+from karat.protocols.suites.fair_2023 import checks, examples
+from karat.protocols.suites.fair_2023.claims import (
+    ACCURACY,
+    HIGH_NER,
+    LOW_NER,
+    PRINTED_ACCURACY,
+    PRINTED_DEMONYMS,
+    PRINTED_PARTIAL_NAMES,
+    PaperClaim,
+    PrintedClaim,
+    PrintedContrast,
+    PrintedRank,
+    UncheckedClaim,
+    check_contrasts,
+)
 from karat.protocols.suites.fair_2023.measurements import (
     BENCHMARKS,
     SPOTLIGHT,
@@ -44,7 +57,7 @@ class ArithmeticClaim:
         return Cell(self.text, "claim", self.published, value, is_equal=is_equal, is_from_paper=True)
 
 
-AnyClaim: TypeAlias = PaperClaim | UncheckedClaim | ArithmeticClaim
+AnyClaim: TypeAlias = PaperClaim | PrintedClaim | PrintedRank | UncheckedClaim | ArithmeticClaim
 """A claim of any kind."""
 
 
@@ -78,8 +91,21 @@ _PARTIAL_NAMES: Final = (
     f"karat score DIR/elevant/results/ambiverse/ambiverse.kore50.linked_articles.jsonl.gz {OPTIONS} --by error"
 )
 _FAIR_STATISTICS: Final = "karat data stats DIR/elevant/benchmarks/{wiki-fair,news-fair}.benchmark.jsonl.gz"
-_NO_OUTPUT: Final = "no output of {} is published"
-_NEURAL_EL, _TAGME = "elevant/results/neural-el", "elevant/results/tagme"
+_NEURAL, _TAG = "Neural EL", "TagMe"
+_LOW_F1: Final = PrintedContrast("Overall F1", is_higher=False)
+
+
+def _lose_output(system: str, text: str, published: str) -> UncheckedClaim:
+    """Return a claim about a system of which no output is published."""
+    folder = f"elevant/results/{system.lower().replace(' ', '-')}"
+    return UncheckedClaim(text, published, f"no output of {system} is published", folder)
+
+
+def _check_printed(system: str, text: str, published: str, *contrasts: PrintedContrast) -> PrintedClaim:
+    """Return a claim about a system that printed values decide."""
+    return PrintedClaim(text, published, system, contrasts)
+
+
 _ALL_FILES: Final = tuple(BENCHMARKS.values())
 _OTHER_MODELS: Final = "no output of this variant is published"
 
@@ -112,7 +138,7 @@ SECTIONS: Final = (
     Section(
         "Section 4",
         "Critical discussion of existing benchmarks",
-        f"{STATISTICS}\n{COMPARE}",
+        f"{STATISTICS}\nkarat data stats DIR/{examples.ORIGINAL_MSNBC}\n{COMPARE}",
         (
             PaperClaim(
                 "articles of AIDA-CoNLL",
@@ -120,11 +146,17 @@ SECTIONS: Final = (
                 checks.check_size("aida-conll-test", 231),
                 files=("aida-conll-test",),
             ),
-            UncheckedClaim(
+            PaperClaim(
                 "sports in AIDA-CoNLL",
                 "44% of articles are sports related",
-                "the texts of AIDA-CoNLL are masked in the published files, which name no topics",
-                "the texts of AIDA-CoNLL (Reuters RCV1) with their topics",
+                examples.check_sports,
+                paths=(examples.AIDA_TEXTS,),
+            ),
+            UncheckedClaim(
+                "outdated NIL in AIDA-CoNLL (Section 1.1)",
+                "many entity mentions marked Unknown … for which there today is an entry in Wikidata",
+                "which mentions have an entry today needs people who look them up",
+                "the entities of the NIL mentions of AIDA-CoNLL",
             ),
             PaperClaim(
                 "demonyms and metonyms in AIDA-CoNLL",
@@ -141,6 +173,12 @@ SECTIONS: Final = (
             ),
             PaperClaim(
                 "sentences of KORE50", "50 hand-crafted sentences", checks.check_size("kore50", 50), files=("kore50",)
+            ),
+            PaperClaim(
+                "domains of KORE50",
+                "five domains: celebrities, music, business, sports and politics",
+                examples.check_domains,
+                files=("kore50",),
             ),
             PaperClaim(
                 "partial names and persons in KORE50",
@@ -166,6 +204,33 @@ SECTIONS: Final = (
                 "overlapping annotations … fixed in the updated version",
                 checks.check_no_overlap,
                 files=("msnbc-updated",),
+            ),
+            PaperClaim(
+                "examples of adjectives (footnote 5)",
+                "“Iraqi”, “German” or “Syrian” are not annotated … “U.S.” in … “U.S. builder” is …, but not in "
+                "the phrase “U.S. helicopter”",
+                examples.check_adjective_examples,
+                paths=(examples.ORIGINAL_MSNBC,),
+            ),
+            PaperClaim(
+                "example of overlap (footnote 6)",
+                "in the phrase “Frank Blake”, both, the entire phrase and “Blake” are annotated and linked to the same "
+                "entity",
+                examples.check_overlap_example,
+                paths=(examples.ORIGINAL_MSNBC,),
+            ),
+            PaperClaim(
+                "articles of the updated MSNBC",
+                "Several articles differ from the ones in the original benchmark",
+                examples.check_changed_articles,
+                files=("msnbc-updated",),
+                paths=(examples.ORIGINAL_MSNBC,),
+            ),
+            UncheckedClaim(
+                "results on the updated MSNBC",
+                "usually very similar to those on the original benchmark",
+                "no output on the original benchmark is published",
+                "elevant/results, outputs on msnbc",
             ),
         ),
     ),
@@ -195,6 +260,19 @@ SECTIONS: Final = (
                 checks.check_non_named_entities,
                 files=("wiki-fair-no-coref", "news-fair-no-coref"),
             ),
+            PaperClaim(
+                "example of alternatives (footnote 8)",
+                "both linking the entire phrase in “Chatham, New Jersey” … and linking just “Chatham” … (while linking "
+                "“New Jersey” …) are considered correct",
+                examples.check_split_example,
+                files=("wiki-fair",),
+            ),
+            UncheckedClaim(
+                "entities of Wikidata",
+                "an order of magnitude greater than the number of entities in Wikipedia or DBpedia",
+                "the number of entities is not in the folder of data",
+                "dumps of Wikidata, Wikipedia and DBpedia of 2023",
+            ),
         ),
     ),
     Section(
@@ -202,6 +280,12 @@ SECTIONS: Final = (
         "ReFinED",
         f"{SCORECARD}\n{COMPARE}",
         (
+            PaperClaim(
+                "NER and disambiguation",
+                "strong both for NER and for disambiguation",
+                check_contrasts("ReFinED", HIGH_NER, ACCURACY),
+                _AT_HAND,
+            ),
             PaperClaim("overall F1", "the best overall F1 score", checks.check_best_f1, _AT_HAND),
             PaperClaim(
                 "competitors",
@@ -251,6 +335,18 @@ SECTIONS: Final = (
                 "the GitHub page of ReFinED, as of 2023/05/24",
             ),
             UncheckedClaim(
+                "correct links on NIL",
+                "in many of these cases, the system’s predictions are actually correct",
+                "whether a link is correct although the gold standard says NIL needs people who judge it",
+                "judgements of the links of ReFinED on NIL mentions of AIDA-CoNLL",
+            ),
+            UncheckedClaim(
+                "results in the paper of ReFinED",
+                "higher results than those reported in the paper on all evaluated benchmarks",
+                "the paper does not list the figures that it compares",
+                "the paper of Ayoola et al. (2022)",
+            ),
+            UncheckedClaim(
                 "Wikipedia model",
                 "the fine-tuned version … outperforms the Wikipedia version on all benchmarks",
                 _OTHER_MODELS,
@@ -270,6 +366,7 @@ SECTIONS: Final = (
         f"{SCORECARD}\n{COMPARE}",
         (
             PaperClaim("overall F1", "a high overall F1 score on all benchmarks", checks.check_high_f1, _AT_HAND),
+            PaperClaim("NER", "performs particularly well in the NER task", check_contrasts("REL", HIGH_NER), _AT_HAND),
             PaperClaim("disambiguation", "outperformed by ReFinED and GENRE", checks.check_rel_accuracy, _AT_HAND),
             PaperClaim(
                 "disambiguation on Wiki-Fair",
@@ -325,6 +422,12 @@ SECTIONS: Final = (
         (
             PaperClaim(
                 "overall F1", "typically outperformed by ReFinED and REL", checks.check_typically_outperformed, _AT_HAND
+            ),
+            PaperClaim(
+                "NER and disambiguation",
+                "a relatively weak NER F1, but strong disambiguation accuracy",
+                check_contrasts("GENRE", LOW_NER, ACCURACY),
+                _AT_HAND,
             ),
             PaperClaim(
                 "NER F1 below the best system",
@@ -400,6 +503,12 @@ SECTIONS: Final = (
                 "tends to recognize smaller spans than those from the ground truth",
                 checks.check_more_included("Ambiverse", ("ReFinED", "REL", "GENRE")),
                 _AT_HAND,
+            ),
+            PaperClaim(
+                "example of spans (footnote 12)",
+                "in the mention “1936 Summer Olympics”, it detects only “Summer Olympics”",
+                examples.check_short_span,
+                ("Ambiverse",),
             ),
             PaperClaim(
                 "wrong spans",
@@ -496,14 +605,28 @@ SECTIONS: Final = (
         (
             ArithmeticClaim("reproducibility, test set", "4.1%", 82.9, 78.8, 4.1, 4.1),
             ArithmeticClaim("reproducibility, development set", "7%", 84.9, 77.9, 7.0, 7.0),
-            UncheckedClaim(
-                "NER precision", "a relatively high NER precision", _NO_OUTPUT.format("Neural EL"), _NEURAL_EL
+            _check_printed(_NEURAL, "overall F1", "a low F1 score over all benchmarks", _LOW_F1),
+            _lose_output(
+                _NEURAL,
+                "NER",
+                "decent on benchmark that contain only named entities, but weak on News-Fair and Wiki-Fair",
             ),
-            UncheckedClaim(
-                "partial names",
+            _check_printed(_NEURAL, "partial names", "particularly weak", PRINTED_PARTIAL_NAMES),
+            _check_printed(_NEURAL, "demonyms", "solid in disambiguating demonyms", PRINTED_DEMONYMS),
+            _lose_output(_NEURAL, "NER precision", "a relatively high NER precision"),
+            _check_printed(
+                _NEURAL,
+                "lowercased mentions",
+                "a high number of lowercased NER FNs",
+                PrintedContrast("NER false negatives, lower-cased", is_higher=True),
+            ),
+            _lose_output(_NEURAL, "rank on demonyms", "3rd and 4th in the demonym category"),
+            PrintedRank(
+                "rank on partial names",
                 "Only our baseline typically performs worse in this category",
-                _NO_OUTPUT.format("Neural EL"),
-                _NEURAL_EL,
+                _NEURAL,
+                "Disambiguation error rate, partial name",
+                ("Baseline",),
             ),
         ),
     ),
@@ -513,12 +636,58 @@ SECTIONS: Final = (
         f"{SCORECARD}\n{_PARTIAL_NAMES}",
         (
             ArithmeticClaim("reproducibility", "almost 20%", 76.2, 57.5, 15.0, 20.0),
-            UncheckedClaim("NER F1", "the lowest NER F1 scores on all benchmarks", _NO_OUTPUT.format("TagMe"), _TAGME),
-            UncheckedClaim(
+            _check_printed(
+                _TAG,
+                "non-named entities",
+                "frequently predicts non-named entities",
+                PrintedContrast("NER false positives, lower-cased", is_higher=True),
+            ),
+            _check_printed(_TAG, "disambiguation", "decent results in the overall disambiguation", PRINTED_ACCURACY),
+            _lose_output(_TAG, "NER F1", "the lowest NER F1 scores on all benchmarks with particularly low precision"),
+            _lose_output(
+                _TAG,
+                "NER recall",
+                "low on benchmarks containing only named entities, but decent on News-Fair and Wiki-Fair",
+            ),
+            _lose_output(
+                _TAG,
                 "after filtering out non-named entities",
                 "beats our baseline on every benchmark except Wiki-Fair",
-                _NO_OUTPUT.format("TagMe"),
-                _TAGME,
+            ),
+            _check_printed(
+                _TAG,
+                "partially included mentions",
+                "good results in the “partially included” category",
+                PrintedContrast("NER false negatives, partially included", is_higher=False),
+            ),
+            _check_printed(
+                _TAG,
+                "wrong spans",
+                "a relatively high number of NER FP errors in the “wrong span” category",
+                PrintedContrast("NER false positives, wrong span", is_higher=True),
+            ),
+            _check_printed(
+                _TAG,
+                "demonyms",
+                "a generally high number of demonym errors",
+                PrintedContrast("Disambiguation error rate, demonym", is_higher=True),
+            ),
+            _lose_output(_TAG, "AIDA-CoNLL", "a weak disambiguation performance only on AIDA-CoNLL"),
+            _lose_output(
+                _TAG,
+                "examples of spans and demonyms (footnotes 13 to 15)",
+                "“2003 Kids' Choice Awards”, “London Heathrow airport”, “Polish citizens”",
+            ),
+            _check_printed(
+                _TAG,
+                "partial names",
+                "a relatively low number of disambiguation errors in the “partial name” category",
+                PrintedContrast("Disambiguation error rate, partial name", is_higher=False),
+            ),
+            _lose_output(
+                _TAG,
+                "KORE50",
+                "the second-best performing system … in the overall disambiguation … the lowest NER recall",
             ),
             PaperClaim("partial names in KORE50", "59% of mentions", checks.check_partial_share, files=("kore50",)),
             PaperClaim(
@@ -528,12 +697,7 @@ SECTIONS: Final = (
                 ("Ambiverse",),
                 needs_kb=True,
             ),
-            UncheckedClaim(
-                "of them not detected or disambiguated wrongly by TagMe",
-                "24 out of 28",
-                _NO_OUTPUT.format("TagMe"),
-                _TAGME,
-            ),
+            _lose_output(_TAG, "of them not detected or disambiguated wrongly by TagMe", "24 out of 28"),
         ),
     ),
     Section(
@@ -593,6 +757,13 @@ SECTIONS: Final = (
                 (SPOTLIGHT,),
                 needs_kb=True,
             ),
+            PaperClaim(
+                "examples of wrong links (footnotes 16 to 19)",
+                "“sports” in “sports events”, “Spanish police”, “South” in “South Korea”, “Columbus” in “Columbus, "
+                "Ohio”",
+                examples.check_wrong_links,
+                (SPOTLIGHT,),
+            ),
             UncheckedClaim(
                 "reproducibility, default configuration",
                 "42.4% vs. 45.2% reported in the paper",
@@ -615,11 +786,16 @@ SECTIONS: Final = (
             ArithmeticClaim(
                 "reproducibility", "close, but not equal (85.0% … compared to 85.5%)", 85.5, 85.0, 0.1, 1.0
             ),
-            UncheckedClaim(
-                "AIDA-CoNLL",
-                "only outperformed by ReFinED on AIDA-CoNLL",
-                _NO_OUTPUT.format("Efficient EL"),
-                "elevant/results/efficient-el",
+            *(
+                _lose_output("Efficient EL", text, published)
+                for text, published in (
+                    ("overall F1", "only outperformed by ReFinED on AIDA-CoNLL"),
+                    ("other benchmarks", "performs very poorly on all other benchmarks"),
+                    ("NER", "the best NER system [on AIDA-CoNLL] … the lowest number of NER FPs"),
+                    ("disambiguation", "close to that of GENRE and REL … significantly outperformed by ReFinED"),
+                    ("demonyms and rare entities", "the best … on AIDA-CoNLL"),
+                    ("metonyms and partial names", "significantly worse … than ReFinED, GENRE and REL"),
+                )
             ),
         ),
     ),

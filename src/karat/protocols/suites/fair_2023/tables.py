@@ -16,7 +16,7 @@ from karat.protocols.suites.fair_2023.benchmark_changes import (
     load_uncorrected_kore50,
     mark_as_named,
 )
-from karat.protocols.suites.fair_2023.claims import STRENGTHS, count_errors
+from karat.protocols.suites.fair_2023.claims import PRINTED_STRENGTHS, STRENGTHS, count_errors
 from karat.protocols.suites.fair_2023.measurements import (
     BENCHMARKS,
     KB_PATH,
@@ -137,7 +137,11 @@ def build_table_1(scores: Measurements) -> Exhibit:
                 cells.append(Cell(system, column, texts[column], None, scores.data.explain_missing(missing)))
                 continue
             cells.append(_compare_output(scores, system, column, texts[column], compute, _format_score))
-        cells.append(STRENGTHS[system].build_cell(scores, system, TABLE_1_COLUMNS[3], texts[TABLE_1_COLUMNS[3]]))
+        strengths = system, TABLE_1_COLUMNS[3], texts[TABLE_1_COLUMNS[3]]
+        if missing is not None and system in PRINTED_STRENGTHS:
+            cells.append(PRINTED_STRENGTHS[system].build_cell(*strengths))
+        else:
+            cells.append(STRENGTHS[system].build_cell(scores, *strengths))
         gaps = STATED_GAPS.get(system)
         rating = "-" if gaps is None else rate_reproducibility(gaps).word
         cells.append(Cell(system, "Reproducibility", texts["Reproducibility"], rating, is_from_paper=True))
@@ -152,7 +156,8 @@ def build_table_1(scores: Measurements) -> Exhibit:
             "true positives of detection, which differs for mentions with several segmentations.",
             "Reproducibility is rated by what Sections 6 and A.2 state, since the outputs of the systems' papers are "
             "not published: " + "; ".join(f"{rating.word}: {rating.description}" for rating in RATINGS) + ".",
-            "Strengths and weaknesses are compared among the systems whose outputs are in the folder.",
+            "Strengths and weaknesses are compared among the systems whose outputs are in the folder; those of Neural "
+            "EL and TagMe, without outputs, by the printed values of this table and of Table 4.",
         ),
     )
 

@@ -10,10 +10,12 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from karat.analysis.curves.alpha import AlphaCurve, alpha_values, compute_alpha_curve, find_leaders
+from karat.analysis.curves.alpha import AlphaCurve, alpha_curve, alpha_values, compute_alpha_curve, find_leaders
 from karat.analysis.curves.categories import CategoryCurve, compute_category_curve
 from karat.analysis.curves.curve_set import CurveOptions
 from karat.evaluation.evaluation import Evaluation, evaluate
+from karat.model.corpus import Corpus
+from karat.model.document import Document, Label, Prediction, Response
 from karat.model.finegrained_scheme import DIMENSIONS, get_leaves, get_title
 from karat.model.results.exhibit import Cell, Exhibit, Explanation
 from karat.model.results.plot import Plot, PlotPoint, PlotSeries
@@ -382,8 +384,11 @@ def build_section_6(scores: PaperScores) -> Exhibit:
         name="Section 6",
         title="Claims about fuzzy recall and F1",
         command=_alpha_command("strict"),
-        cells=(_check_strict_ratios(), *_check_alpha(scores), *_check_leaders(scores)),
-        notes=("Babelfy (strict), which links no common entities, is as low at α = 0 as the group that does.",),
+        cells=(_check_strict_ratios(), *_check_alpha(scores), _check_penalty(), *_check_leaders(scores)),
+        notes=(
+            "PROP3 is checked with two mentions, one of strict and one of other categories, and α = 0.5.",
+            "Babelfy (strict), which links no common entities, is as low at α = 0 as the group that does.",
+        ),
     )
 
 
@@ -434,6 +439,26 @@ def _check_alpha(scores: PaperScores) -> Iterator[Cell]:
         counts = [count + outcome for count, outcome in zip(counts, outcomes, strict=True)]
     for row, count in zip(rows, counts, strict=True):
         yield Cell(row, "claim", "all", describe_share(count, len(SYSTEMS)))
+
+
+def _check_penalty() -> Cell:
+    """Return whether R* is lower without a strict mention than without a relaxed one, in an example."""
+    spans = {"strict": (0, 3, "form:Full"), "relaxed": (8, 11, "form:CommonForm")}
+    shared = ("pos:NounSingular", "overlap:None", "reference:Direct")
+    labels = [Label(start, end, "Q1", categories=(form, *shared)) for start, end, form in spans.values()]
+    corpus = Corpus.from_documents([Document("d", "Ada met gas", tuple(labels))])
+    recalls = {}
+    for missed in spans:
+        predictions = [Prediction(*span[:2], "Q1") for name, span in spans.items() if name != missed]
+        curve = alpha_curve(corpus, Run.from_responses([Response("d", tuple(predictions))], name=missed))
+        recalls[missed] = float(curve.values("micro.r", np.array([0.5]))[0])
+    return Cell(
+        "R* without a strict mention and without a relaxed one (PROP3)",
+        "claim",
+        "the strict one is penalised more",
+        f"{recalls['strict']:.2f} and {recalls['relaxed']:.2f}",
+        is_equal=recalls["strict"] < recalls["relaxed"],
+    )
 
 
 def _check_leaders(scores: PaperScores) -> Iterator[Cell]:

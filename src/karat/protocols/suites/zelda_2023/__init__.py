@@ -25,6 +25,7 @@ from karat.protocols.suites.zelda_2023.training_setups import (
     build_section_2_claims,
     build_table_1,
     collect_setups,
+    list_quoted_claims,
     list_surveyed_systems,
     select_surveyed,
 )
@@ -45,14 +46,17 @@ def reproduce_zelda_2023(path: str) -> Reproduction:
                 "Claims of abstract and introduction",
                 f"{show_systems}\nkarat data show zelda",
                 mark_from_paper((*build_introduction_claims(), *build_section_1_claims(surveyed))),
-                notes=("No model in Table 1 has a few thousand entities; Section 2.2 says 128k of the same models.",),
             ),
             build_table_1(files, setups, show_systems),
             Exhibit(
                 "Section 2",
                 "Claims about training signals",
                 show_systems,
-                (*mark_from_paper(build_section_2_claims(surveyed)), *build_aida_claims(files)),
+                (
+                    *mark_from_paper(build_section_2_claims(surveyed)),
+                    *list_quoted_claims(),
+                    *build_aida_claims(files),
+                ),
             ),
             build_table_2(files),
             Exhibit(

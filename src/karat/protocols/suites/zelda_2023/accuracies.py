@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 from karat.model.results.exhibit import Cell, Exhibit
 from karat.protocols.papers.data_folder import PublishedData
 from karat.protocols.papers.output_files import ZELDA_SYSTEMS
 from karat.protocols.suites.zelda_2023.built_lists import BuiltLists, list_commands, measure_published_lists
-from karat.protocols.suites.zelda_2023.inputs import LISTS, ZeldaFiles
+from karat.protocols.suites.zelda_2023.inputs import LISTS, SNAPSHOT_SYSTEMS, ZeldaFiles
 from karat.protocols.zelda.candidates.recall import ListRecall
 from karat.protocols.zelda.split_predictions import Share, SplitPredictions, group_shares, unweighted_mean
 from karat.systems.claims.zelda_2023 import BRACKETS, COLUMNS_3, COLUMNS_4, MEAN, SPLITS, TABLE_3, TABLE_4
@@ -20,6 +21,22 @@ _LIST_ROWS: Final = ("MFS", "CL-RECALL", "CG-recall")
 _K: Final = 20
 _DIGITS: Final = 3
 _WIKI: Final = "wned-wiki"
+
+_MEANS: Final = (
+    "A mean without computed values is that of the printed values; it is equal if it differs by less than the rounding "
+    "of both."
+)
+_PART: Final = "a fifth of WNED"
+
+TRAINED_MODELS: Final = {
+    "fevry": {"wned-wiki": Share(212, 1386), "wned-cweb": Share(754, 2142)},
+    "fevry with lists": {"wned-wiki": Share(281, 1386), "wned-cweb": Share(741, 2142)},
+    "luke-head": {"wned-wiki": Share(222, 1386), "wned-cweb": Share(775, 2142)},
+    "luke-head with lists": {"wned-wiki": Share(274, 1386), "wned-cweb": Share(754, 2142)},
+    "bi-encoder": {"wned-wiki": Share(897, 1386), "wned-cweb": Share(1373, 2142)},
+    "bi-encoder with lists": {"wned-wiki": Share(947, 1386), "wned-cweb": Share(1371, 2142)},
+}
+"""What the models that Karat trained got on the fifth of WNED that they were not trained on (docs/training.md)."""
 
 ColumnShares = Mapping[str, Share]
 """Shares of correct mentions by column of a table, without the mean."""
@@ -45,6 +62,10 @@ def build_table_3(files: ZeldaFiles, built: BuiltLists) -> Exhibit:
             own_rows[system] = _order(columns, accuracies)
             if recalls != accuracies:  # the system has more than one candidate
                 own_rows[f"recall@{_K} of {system}"] = _order(columns, recalls)
+    for system, predictions in files.snapshot_systems.items():
+        own_rows[system] = _order(columns, _accuracies(predictions))
+    if files.corpora:
+        own_rows |= {f"{model}, {_PART}": _order(columns, shares) for model, shares in TRAINED_MODELS.items()}
     own_rows["MFS, lists from here"] = _order(columns, {split: recall.mfs for split, recall in built.recalls.items()})
     own_rows["CL-RECALL, lists from here"] = _order(
         columns, {split: recall.recall for split, recall in built.recalls.items()}
@@ -52,9 +73,15 @@ def build_table_3(files: ZeldaFiles, built: BuiltLists) -> Exhibit:
     return Exhibit(
         name="Table 3",
         title="Accuracy on each evaluation split, and the unweighted mean",
-        command=f"karat zelda score DIR/zelda/jsonl DIR/zelda/predictions\n{list_commands(files)}".strip(),
+        command="\n".join(
+            (
+                "karat zelda score DIR/zelda/jsonl DIR/zelda/predictions",
+                *_list_snapshot_commands(files),
+                *list_commands(files).splitlines(),
+            )
+        ),
         cells=tuple(_build_cells(TABLE_3, COLUMNS_3, rows, files.data)),
-        notes=(*_describe_means(TABLE_3), *_describe_lists(files, built), *_describe_systems(files)),
+        notes=(_MEANS, *_describe_lists(files, built), *_describe_systems(files)),
         own_table=_build_own_table("", COLUMNS_3, own_rows),
     )
 
@@ -72,7 +99,7 @@ def build_table_4(files: ZeldaFiles, built: BuiltLists) -> Exhibit:
     }
     own_rows = {
         system: _order(BRACKETS, _accuracy_by_bracket(predictions.get(_WIKI)))
-        for system, predictions in files.systems.items()
+        for system, predictions in (*files.systems.items(), *files.snapshot_systems.items())
         if system not in TABLE_3
     }
     recall = built.recalls.get(_WIKI)
@@ -85,9 +112,19 @@ def build_table_4(files: ZeldaFiles, built: BuiltLists) -> Exhibit:
         "karat score DIR/zelda/jsonl/test_wned-wiki.jsonl.gz DIR/zelda/predictions/wned-wiki.jsonl.gz "
         "--profile zelda --by bracket",
         cells=tuple(_build_cells(TABLE_4, COLUMNS_4, rows, files.data)),
-        notes=(*_describe_means(TABLE_4), *_describe_trend(own_rows)),
+        notes=(_MEANS, *_describe_trend(own_rows)),
         own_table=_build_own_table("Approach", COLUMNS_4, own_rows),
     )
+
+
+def _list_snapshot_commands(files: ZeldaFiles) -> Iterator[str]:
+    """Yield the command line that runs and scores the systems with the built-in snapshot on all test sets."""
+    if files.jsonl:
+        tests = " ".join(f"--on DIR/{Path(path).relative_to(files.data.path)}" for path in files.jsonl.values())
+        yield (
+            f"karat run {' '.join(SNAPSHOT_SYSTEMS)} {tests} --task d2kb --profile zelda --kb starter "
+            "--set ids=resolved --out predictions"
+        )
 
 
 def _accuracies(predictions: Mapping[str, SplitPredictions]) -> dict[str, Share]:
@@ -124,7 +161,7 @@ def _build_cells(
     rows: Mapping[str, ColumnShares],
     data: PublishedData,
 ) -> Iterator[Cell]:
-    """Yield every cell of a table; a mean is impossible unless all values of its row are computed."""
+    """Yield every cell of a table; a mean is that of the printed values unless all values of its row are computed."""
     for row, texts in table.items():
         shares = rows.get(row, {})
         values = {column: share.value for column, share in shares.items()}
@@ -134,6 +171,8 @@ def _build_cells(
             if column in values:
                 value = _format_share(values[column])
                 yield Cell(row, column, text, value, is_equal=value == _format_share(float(text)))
+            elif column == MEAN:
+                yield _check_mean(row, texts)
             else:
                 yield Cell(row, column, text, None, data.explain_missing(_name_missing(row)))
 
@@ -143,14 +182,11 @@ def _name_missing(row: str) -> str:
     return LISTS if row in _LIST_ROWS else f"{ZELDA_SYSTEMS}/{row}"
 
 
-def _describe_means(table: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield whether the printed means are those of the printed values, which are rounded."""
-    means = {row: _format_share(sum(map(float, texts[:-1])) / (len(texts) - 1)) for row, texts in table.items()}
-    others = [f"{row} ({mean})" for row, mean in means.items() if mean != _format_share(float(table[row][-1]))]
-    yield (
-        f"The printed means are the unweighted means of the printed values{' but for ' * bool(others)}"
-        f"{', '.join(others)}."
-    )
+def _check_mean(row: str, texts: Sequence[str]) -> Cell:
+    """Compare a printed mean with that of the printed values of its row, which are rounded to `_DIGITS` digits."""
+    mean = sum(map(float, texts[:-1])) / (len(texts) - 1)
+    is_equal = abs(mean - float(texts[-1])) < 10**-_DIGITS  # both are rounded
+    return Cell(row, MEAN, texts[-1], _format_share(mean), is_equal=is_equal, is_from_paper=True)
 
 
 def _format_share(value: float | None) -> str:
@@ -199,11 +235,12 @@ def _describe_systems(files: ZeldaFiles) -> Iterator[str]:
             "The dual encoder is not of the paper. A mention without a prediction is wrong; recall@20 is the share of "
             "mentions whose entity is among its candidates."
         )
+    yield "The built-in snapshot has few of the entities in ZELDA's vocabulary."
     yield (
-        f"Other systems appear if {ZELDA_SYSTEMS}/NAME has a file of predictions for each test set. The models that "
-        "Karat trains are measured in docs/training.md, on a fifth of the documents of WNED; their predictions are not "
-        "at hand."
+        f"{_PART[0].upper()}{_PART[1:]}: models that Karat trained on the other documents of WNED. docs/training.md "
+        "has the measurement; the predictions are not at hand, so that these rows are not computed again."
     )
+    yield f"Other systems appear if {ZELDA_SYSTEMS}/NAME has a file of predictions for each test set."
 
 
 def _describe_trend(rows: Mapping[str, ColumnShares]) -> Iterator[str]:

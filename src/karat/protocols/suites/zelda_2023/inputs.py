@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from karat.data.load import load, load_run
+from karat.kb.catalogue import open_starter
 from karat.model.corpus import Corpus
 from karat.protocols.papers.data_folder import PublishedData
 from karat.protocols.papers.output_files import ZELDA_SYSTEMS
 from karat.protocols.zelda.split_predictions import SplitPredictions, match_predictions
 from karat.protocols.zelda.splits import find_split_files
+from karat.systems.running.run import run_system
+from karat.systems.running.system import RunnableSystem
+from karat.systems.running.system_runner import RunOptions
 
 LISTS: Final = "zelda/other/zelda_mention_entities_counter.pickle"
 """The candidate lists of ZELDA."""
@@ -21,6 +25,10 @@ TRAIN: Final = "zelda/train_data/zelda_train.jsonl"
 """The training text of ZELDA."""
 PREDICTIONS: Final = "zelda/predictions"
 """The published predictions of a dual encoder."""
+
+
+SNAPSHOT_SYSTEMS: Final = ("popular", "graph")
+"""Karat's systems that need no training: the most popular candidate, and the most coherent ones."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,23 @@ class ZeldaFiles:
         folders = {"dual encoder": PREDICTIONS, **{name: f"{ZELDA_SYSTEMS}/{name}" for name in names}}
         systems = {system: self._load_predictions(folder) for system, folder in folders.items()}
         return {system: predictions for system, predictions in systems.items() if predictions}
+
+    @cached_property
+    def snapshot_systems(self) -> Mapping[str, Mapping[str, SplitPredictions]]:
+        """The predictions of Karat's systems with the built-in snapshot for given mentions, by system and split."""
+        kb = open_starter()
+        return {
+            f"{name}, built-in snapshot": {
+                split: match_predictions(
+                    corpus,
+                    run_system(RunnableSystem.from_text(name), corpus, RunOptions(gold_mentions=True)).run,
+                    split,
+                    kb=kb,
+                )
+                for split, corpus in self.corpora.items()
+            }
+            for name in SNAPSHOT_SYSTEMS
+        }
 
     def _load_predictions(self, folder: str) -> dict[str, SplitPredictions]:
         """Load the predictions in `folder` for the test sets at hand, and match them with the gold mentions."""

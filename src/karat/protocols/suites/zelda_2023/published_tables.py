@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from karat.systems.claims.zelda_2023 import MEAN
+from karat.systems.claims.zelda_2023 import COLUMNS_3, MEAN
 
 COLUMNS_1: Final = (
     "Training data",
@@ -80,3 +80,18 @@ UNDERLINED_3: Final = (
     ("LUKE_FT", "SLINKS-TAIL"),
 )
 """The underlined values of Table 3: the best classification models, unless they are the best of all."""
+
+LATE_SPLIT: Final = "SLINKS-TAIL"
+"""The split without which the text's number of splits and its ranking of FEVRY_ALL hold: the text may be older."""
+
+EARLIER_SPLITS: Final = tuple(split for split in COLUMNS_3 if split not in (LATE_SPLIT, MEAN))
+"""All other splits."""
+
+QUOTED_CLAIMS: Final = (
+    ("tokens of a snippet of AYOOLA", "512", "the paper of Ayoola et al. (2022)"),
+    ("tokens of a snippet of GENRE", "100", "the paper of De Cao et al. (2021)"),
+    ("epochs of BROSCHEIT_700k and BROSCHEIT_500k", "4 and 14", "the paper of Broscheit (2019)"),
+    ("unlabelled mentions in Wikipedia, by Orr et al.", "68%", "the paper of Orr et al. (2021)"),
+    ("entities of the general model of Wu et al.", "5.9M", "the paper of Wu et al. (2020)"),
+)
+"""What Section 2 quotes from other papers besides Table 1: the claim, its value and its source."""

@@ -9,11 +9,11 @@ from typing import Final
 from karat.data.load import load
 from karat.model.results.exhibit import Cell, Explanation
 from karat.model.spec.external_access import TrainingSetup, format_magnitude
-from karat.protocols.papers.claims import build_claim, describe_share, mark_from_paper
+from karat.protocols.papers.claims import build_claim, build_lost_claim, describe_share, mark_from_paper
 from karat.protocols.papers.output_files import ZELDA_SYSTEMS
 from karat.protocols.suites.zelda_2023.accuracies import count_falls
 from karat.protocols.suites.zelda_2023.inputs import LISTS, ZeldaFiles
-from karat.protocols.suites.zelda_2023.published_tables import UNDERLINED_3
+from karat.protocols.suites.zelda_2023.published_tables import EARLIER_SPLITS, LATE_SPLIT, UNDERLINED_3
 from karat.protocols.suites.zelda_2023.split_sizes import NO_SPACY
 from karat.protocols.zelda.texts.statistics import find_tokeniser, load_tokeniser
 from karat.systems.claims.zelda_2023 import COLUMNS_3, COLUMNS_4, MEAN, TABLE_3, TABLE_4
@@ -176,28 +176,33 @@ def _describe_bound(printed: Accuracies, row: str) -> str:
 
 def _build_fevry_claims(printed: Accuracies) -> Iterator[Cell]:
     """Check the two statements that FEVRY_ALL, the classifier without lists, scores well."""
-    explanation = Explanation(
-        "slip in the paper",
-        "by Table 3 FEVRY_CL is ahead of FEVRY_ALL; with the two rows exchanged, FEVRY_ALL would not outperform GENRE "
-        "on SLINKS-SHADOW, as the same section states",
-    )
-    yield build_claim("the best classification model", "FEVRY_ALL", _best_classifier(printed), explanation=explanation)
-    yield build_claim(
-        "the second-best approach overall (Section 4.3)",
-        "FEVRY_ALL",
-        _second_approach(printed),
-        explanation=explanation,
-    )
+    earlier = {row: {MEAN: fmean(values[split] for split in EARLIER_SPLITS)} for row, values in printed.items()}
+    for claim, choose in {
+        "the best classification model": _best_classifier,
+        "the second-best approach overall (Section 4.3)": _second_approach,
+    }.items():
+        yield build_claim(
+            claim,
+            "FEVRY_ALL",
+            choose(printed),
+            explanation=Explanation(
+                "slip in the paper",
+                f"by the mean of the {len(EARLIER_SPLITS)} splits without {LATE_SPLIT} the claim holds "
+                f"({earlier['FEVRY_ALL'][MEAN]:.3f} against {earlier['FEVRY_CL'][MEAN]:.3f} of FEVRY_CL and "
+                f"{earlier['GENRE_ALL'][MEAN]:.3f} of GENRE_ALL); the text counts 8 splits too",
+                value_if_changed=choose(earlier),
+            ),
+        )
 
 
-def _best_classifier(printed: Accuracies) -> str:
+def _best_classifier(accuracies: Accuracies) -> str:
     """Return the classification model with the highest mean."""
-    return max(_CLASSIFIERS, key=lambda row: printed[row][MEAN])
+    return max(_CLASSIFIERS, key=lambda row: accuracies[row][MEAN])
 
 
-def _second_approach(printed: Accuracies) -> str:
+def _second_approach(accuracies: Accuracies) -> str:
     """Return the best model of the second-best approach, where models of one approach share the name's beginning."""
-    ranked = sorted((row for row in printed if row not in _BASELINES), key=lambda row: -printed[row][MEAN])
+    ranked = sorted((row for row in accuracies if row not in _BASELINES), key=lambda row: -accuracies[row][MEAN])
     first = ranked[0].partition("_")[0]
     return next(row for row in ranked if not row.startswith(first))
 
@@ -239,7 +244,7 @@ def _describe_falling(models: Mapping[str, Sequence[float]]) -> str:
 
 
 def build_section_5_claims(files: ZeldaFiles) -> Iterator[Cell]:
-    """Check the number of mentions in KORE50 that Section 5 states."""
+    """Check what Section 5 states about KORE50."""
     path = files.data.find(_KORE50)
     n_mentions = None if path is None else sum(len(document.labels) for document in load(str(path)))
     yield build_claim(
@@ -248,8 +253,21 @@ def build_section_5_claims(files: ZeldaFiles) -> Iterator[Cell]:
         None if n_mentions is None else f"{n_mentions}",
         explanation=files.data.explain_missing(_KORE50),
     )
+    yield build_lost_claim(
+        "sentences that Orr et al. sample for them",
+        "520k",
+        "the paper cites the number, and the sample is not at hand",
+        "the sample of Wikipedia of Orr et al. (2021)",
+    )
 
 
+_TRAINING_TIMES: Final = {
+    "FEVRY_ALL": "around 5h on one GPU",
+    "FEVRY_CL": "2.5h on one GPU",
+    "LUKE": "roughly 2h on one GPU",
+    "GENRE": "around 16 hours on two GPUs",
+}
+_TRAINING_LOGS: Final = "logs of the training of FEVRY, LUKE and GENRE"
 _HIDDEN, _ENTITY_DIMENSION, _BERT_VOCABULARY, _BART_VOCABULARY, _DECODER_VOCABULARY = 768, 200, 30_522, 50_265, 51_197
 _STATED_ENTITIES, _TABLE_ENTITIES = 825_000, 822_000
 _STATED_BERT: Final = 110_000_000
@@ -262,6 +280,10 @@ def build_appendix_claims(files: ZeldaFiles) -> Iterator[Cell]:
     """Check the numbers of parameters and the length of contexts in the appendix."""
     yield from mark_from_paper(_build_parameter_claims())
     yield _build_context_claim(files)
+    for model, hours in _TRAINING_TIMES.items():
+        yield build_lost_claim(
+            f"time of an epoch of {model}", hours, "the logs of the training are not published", _TRAINING_LOGS
+        )
 
 
 def _build_parameter_claims() -> Iterator[Cell]:

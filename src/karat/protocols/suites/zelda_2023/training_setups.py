@@ -10,10 +10,10 @@ from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.exhibit import Cell, Exhibit, Explanation
 from karat.model.spec.external_access import TrainingSetup, format_magnitude
 from karat.model.spec.system import System
-from karat.protocols.papers.claims import build_claim
+from karat.protocols.papers.claims import build_claim, build_lost_claim
 from karat.protocols.papers.output_files import ZELDA_SYSTEMS
 from karat.protocols.suites.zelda_2023.inputs import ZeldaFiles
-from karat.protocols.suites.zelda_2023.published_tables import COLUMNS_1, TABLE_1
+from karat.protocols.suites.zelda_2023.published_tables import COLUMNS_1, QUOTED_CLAIMS, TABLE_1
 
 _AIDA: Final = "AIDA-TRAIN"
 _LONGEST_MONTH: Final = 4  # longer names of months are abbreviated
@@ -101,8 +101,8 @@ def _build_accuracy(files: ZeldaFiles, model: str, published: str) -> Cell:
 
 _NO_PREDICTIONS: Final = Explanation(
     "data missing",
-    "the paper cites the accuracy, and the model's predictions are not at hand",
-    missing_file=f"{ZELDA_SYSTEMS}/MODEL/aida-b.jsonl",
+    "the paper cites the accuracies, and the models' predictions are not at hand",
+    missing_file=f"{ZELDA_SYSTEMS}/MODEL/aida-b.jsonl of each MODEL",
 )
 
 
@@ -223,6 +223,12 @@ def build_section_2_claims(setups: Mapping[str, TrainingSetup]) -> Iterator[Cell
         f"{', '.join(f'{gain:+.1f}' for gain in gains)} points (reported)",
         is_equal=min(gains) > 0,
     )
+
+
+def list_quoted_claims() -> Iterator[Cell]:
+    """Yield what Section 2 quotes from other papers, which are not at hand."""
+    for row, published, source in QUOTED_CLAIMS:
+        yield build_lost_claim(row, published, "the paper quotes another one, which is not at hand", source)
 
 
 _STATED_SIZES: Final = {

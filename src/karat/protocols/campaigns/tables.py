@@ -1,4 +1,4 @@
-"""Tables of a campaign. Judgements are never changed; the identities of judges are in a separate table."""
+"""Tables of a campaign of judges or annotators. Records are never changed; identities are in a separate table."""
 
 from __future__ import annotations
 
