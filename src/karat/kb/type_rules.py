@@ -181,7 +181,7 @@ def read_type_rules(whitelist: str | None = None, rule_files: Iterable[str] = ()
     whitelist.
     """
     types, files = list[str](), dict[str, str]()
-    if whitelist in WHITELISTS:
+    if whitelist is not None and whitelist in WHITELISTS:
         types = list(WHITELISTS[whitelist])
         files[whitelist] = hashlib.sha256("\n".join(types).encode()).hexdigest()
     elif whitelist is not None:
