@@ -484,6 +484,54 @@ def test_a_stale_tab_loads_again_and_keeps_what_it_can(project_of, opened):
         assert get_spans(store, "anna") == [("Berlin", "Q64"), ("1933", None)]
 
 
+def test_unsent_changes_of_one_person_are_never_sent_for_another(project_of, opened):
+    store, invited = project_of(make_project())
+    with opened(invited("anna"), said=["ERR_INTERNET_DISCONNECTED", "ERR_FAILED"]) as page:
+        begin(page)
+        mark(page, "1933")
+        page.context.set_offline(True)
+        page.keyboard.press("d")
+        page.wait_for_selector("[role=alert]:has-text('1 change is kept')")
+        other = page.context.new_page()
+        page.close()
+        other.context.set_offline(False)
+        for worker, expected in (("ben", []), ("anna", [("1933", None)])):
+            other.goto(invited(worker))
+            other.wait_for_selector("form")
+            enter(other)
+            other.wait_for_selector("main.documents button:focus")
+            other.keyboard.press("Enter")
+            other.wait_for_selector(".annotated:focus")
+            assert get_spans(store, worker) == expected
+            other.goto("about:blank")
+
+
+def test_the_next_name_is_one_key_away(project_of, opened):
+    store, invited = project_of(make_project())
+    with opened(invited("anna")) as page:
+        begin(page)
+        mark(page, "Albert Einstein")
+        link(page)
+        names = []
+        for _ in range(7):
+            page.keyboard.press("j")
+            names.append(get_marked(page))
+        assert names == ["Humboldt University", "Berlin", "1933", "The German", "12,000", "He", "Zsuzsa Qwertz"]
+        press(page, "0")
+        page.wait_for_selector("input:focus")
+        press(page, "Enter", "a")
+        page.wait_for_selector("[role=combobox]:focus")
+        press(page, "ArrowUp", "Enter")  # the last option: an alternative that is a date
+        page.wait_for_selector(".annotated:focus")
+        saved(page)
+    labels = [item.label for item in get_labels(store, "anna")][1:]
+    assert sorted((label.kind or "", label.nil_cluster or "") for label in labels) == [
+        ("", "Zsuzsa Qwertz"),
+        ("datetime", ""),
+    ]
+    assert len({label.mention_id for label in labels}) == 1
+
+
 def test_scripts_symbols_and_markup(project_of, opened):
     store, invited = project_of(make_project())
     with opened(invited("anna")) as page:
@@ -613,7 +661,10 @@ def test_adjudication_and_review(project_of, opened, browser, shots, size, schem
         page.wait_for_selector(".decided:has-text('edited')")
         page.wait_for_selector("text=0 open · 3 decided · 1 agreed")
         whole(page, shots, f"adjudication-done-{size}-{scheme}")
-        press(page, "u")
+        press(page, "h")
+        page.wait_for_selector(".region-history li:has-text('annotator 1')")
+        whole(page, shots, f"adjudication-history-{size}-{scheme}")
+        press(page, "Escape", "u")
         page.wait_for_selector("text=1 open · 2 decided")
         sections = page.locator(".versions section").all()
         (double,) = [number for number, section in enumerate(sections) if "Germans" in section.inner_text()]

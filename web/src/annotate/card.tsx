@@ -181,7 +181,10 @@ function LabelCard({ editor, mark, surface }: { editor: Editor; mark: Mark; surf
             mark.isSuggestion
               ? SUGGESTION_KEYS
               : LABEL_KEYS.filter(
-                  (key) => (key !== "F" || project.scheme.length) && (key !== "T" || project.types.length),
+                  (key) =>
+                    (key !== "F" || project.scheme.length) &&
+                    (key !== "T" || project.types.length) &&
+                    (key !== "H" || editor.hasServer),
                 )
           }
           names={mark.isSuggestion ? { ...SHORT_NAMES, ...SUGGESTION_NAMES } : SHORT_NAMES}
