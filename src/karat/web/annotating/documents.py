@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -64,6 +65,7 @@ class DocumentDesk:
             role=None if person is None else self.store.get_role(person),
             round=self.store.round,
             whitelist=tuple(names.get(type_id, type_id) for type_id in options.whitelist),
+            person=None if person is None else hashlib.sha256(f"browser {person}".encode()).hexdigest()[:16],
         )
 
     def describe_session(self, person: str) -> payloads.SessionPayload:

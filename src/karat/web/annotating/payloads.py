@@ -110,6 +110,8 @@ class ProjectPayload(msgspec.Struct, frozen=True):
     role: Literal["annotator", "adjudicator"] | None
     round: int
     whitelist: tuple[str, ...]
+    person: str | None
+    """A digest of the pseudonym, by which a browser keeps unsent changes of several people apart."""
 
 
 class SessionPayload(msgspec.Struct, frozen=True):
