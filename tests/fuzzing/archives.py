@@ -52,6 +52,10 @@ def replace_file(old: tuple[str, str], data: bytes) -> dict[tuple[str, str], byt
     return files
 
 
+_SEARCHED = {"verdicts", "entries", "submissions", "texts"}
+"""Kinds of files that searches and counts of entities read; DuckDB takes half of the time of an input."""
+
+
 def make_archive(random: Random) -> Files:
     """One broken file of the archive; its name says which one it replaces."""
     index = random.randrange(len(archive_files()))
@@ -78,11 +82,13 @@ def read_archive(folder: Path, random: Random) -> bool:
         return False
     is_whole = True
     for name in names:
+        if name == "entities" and kind not in _SEARCHED:
+            continue
         built = attempt(lambda name=name: build_resource(archive, name))  # type: ignore[misc]
         if isinstance(built, bytes):
             json.loads(built)
         is_whole &= built is not None
-    if find_spec("duckdb"):
+    if find_spec("duckdb") and kind in _SEARCHED:
         query = CaseQuery(random.choice((None, "Q1")), random.choice((None, "Ada")), limit=random.choice((1, 100)))
         attempt(lambda: search_cases(archive, query))
     if random.random() < 0.1:
