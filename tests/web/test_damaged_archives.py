@@ -48,6 +48,7 @@ DAMAGES = {
     "column 'errors' is string, not lists of texts": set_column("errors", ["x"]),
     "column 'by:types' is int64, not lists of texts": set_column("by:types", [1]),
     "column 'matched_gold' has nulls": set_column("matched_gold", [None], pa.float64()),
+    "column 'by:types' has nulls": set_column("by:types", [None], pa.list_(pa.string())),
     "nulls in 'prediction' and 'prediction_end' differ": set_column("prediction_end", [None], pa.int32()),
     "unknown kind of case 'x'": set_column("kind", ["x"]),
     "mention -1": set_column("mention", [-1]),

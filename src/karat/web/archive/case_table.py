@@ -127,7 +127,8 @@ def _check_schema(schema: Arrow) -> None:
 
 def _check_values(table: Arrow) -> None:
     """Raise `InputError` for nulls where every case has a value, unknown kinds and negative numbers."""
-    for name in _NEVER_NULL:
+    facets = [name for name in table.column_names if name.startswith(FACET_PREFIX)]
+    for name in (*_NEVER_NULL, *facets):
         if table.column(name).null_count:
             raise invalid_file_error(_SOURCE, f"column {name!r} has nulls")
     for name, others in _NULL_TOGETHER.items():
