@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from karat.model.errors import InputError
+from karat.model.errors import InputError, KaratError
 from karat.storage.content_store import FolderStore, MemoryStore
 from karat.web.archive import case_search
 from karat.web.archive.archive import Archive
@@ -118,6 +118,27 @@ def test_a_damaged_table_is_refused_by_the_search(folder):
             with pytest.raises(InputError, match="an invalid archive file") as caught:
                 act()
             assert finding in caught.value.actual
+
+
+@pytest.mark.extras
+def test_cases_without_texts_can_be_searched():
+    archive = replace_cases(lambda table: table.drop_columns(["text"]))
+    assert search_cases(archive, CaseQuery(entity="Q1")).total
+    assert not search_cases(archive, CaseQuery(surface="Ada")).total
+    assert json.loads(build_resource(archive, "entities"))["rows"]
+
+
+def test_a_file_that_two_kinds_name_is_read_as_each(tmp_path):
+    """The result of an entry was taken for its cases, because both had one digest."""
+    name, data = find_file("entries")
+    entry = json.loads(data)
+    store = FolderStore.open_or_create(str(tmp_path / "archive"))
+    files = replace_file(name, json.dumps(entry | {"verdicts": entry["result"]}).encode())
+    for (kind, _), content in files.items():
+        store.put(kind, content)
+    archive = Archive(store)
+    with pytest.raises(KaratError):
+        build_resource(archive, f"cases/{next(iter(archive.datasets))}")
 
 
 @pytest.mark.extras

@@ -103,7 +103,7 @@ class Archive:
     texts: TextsShown = "all"
     title: str = "Karat"
     submission: str | None = None
-    _read: dict[str, Any] = field(default_factory=dict, repr=False)
+    _read: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def all_entries(self) -> dict[tuple[str, str, str], ArchiveEntry]:
@@ -202,10 +202,10 @@ class Archive:
         return _decode(self.files.get("reasons", entry.reasons[profile]), GapFile, "reasons")
 
     def _read_once(self, kind: str, digest: str, read: Callable[[bytes], Any]) -> Any:  # noqa: ANN401  # what is read
-        """Return the value that `read` makes of a file's bytes; it is cached by the content hash `digest`."""
-        if digest not in self._read:
-            self._read[digest] = read(self.files.get(kind, digest))
-        return self._read[digest]
+        """Return the value that `read` makes of a file's bytes; it is cached by kind and content hash `digest`."""
+        if (kind, digest) not in self._read:
+            self._read[kind, digest] = read(self.files.get(kind, digest))
+        return self._read[kind, digest]
 
 
 class _Layout(msgspec.Struct):

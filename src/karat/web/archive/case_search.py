@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from karat.model.errors import UnknownNameError, UsageError
 from karat.web.archive.archive import Archive, ArchiveEntry
-from karat.web.archive.case_table import check_case_file, invalid_file_error
+from karat.web.archive.case_table import invalid_file_error, read_case_columns
 from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.shape import (
     CASE_KINDS,
@@ -97,11 +97,15 @@ def _connect(archive: Archive, index: _ArchiveIndex) -> Iterator[Any]:
             assert entry.verdicts is not None, "only entries with verdicts are asked"
             path = archive.files.get_path("verdicts", entry.verdicts)
             if path is None:
-                connection.register(f"part{number}", archive.read_verdicts(entry))
+                table = archive.read_verdicts(entry)
+                assert table is not None, "only entries with verdicts are asked"
+                connection.register(f"part{number}", table)
+                source, names = f"part{number}", table.column_names
             else:
-                check_case_file(path)
-            source = f"part{number}" if path is None else f"read_parquet('{str(path).replace(chr(39), chr(39) * 2)}')"
+                source, names = f"read_parquet('{str(path).replace(chr(39), chr(39) * 2)}')", read_case_columns(path)
             columns = f"{index.keys.index(entry.key)} AS dataset, {index.systems.index(entry.system)} AS system"
+            if "text" not in names:  # of a corpus without texts
+                columns += ", NULL::VARCHAR AS text"
             parts.append(f"SELECT {columns}, * FROM {source}")
         if not parts:
             raise UsageError("the archive has results but no cases. Pass gold and predictions to `karat report`.")

@@ -99,10 +99,15 @@ def read_case_table(data: bytes) -> Arrow:
     return table
 
 
-def check_case_file(path: Path) -> None:
-    """Raise `InputError` if a Parquet file is not a table of cases; its values are not read."""
+def read_case_columns(path: Path) -> list[str]:
+    """Return the names of the columns in a Parquet file; raise `InputError` if it is not a table of cases.
+
+    The values are not read.
+    """
     with report_unreadable_cases():
-        _check_schema(pq.read_schema(path))
+        schema = pq.read_schema(path)
+        _check_schema(schema)
+    return list(schema.names)
 
 
 def check_mentions(table: Arrow, n_labels: int) -> None:
