@@ -177,6 +177,9 @@ def suggested():
     )
 
 
+PANELS = {"l": "search", "0": "nil", "t": "types", "f": "categories", "m": "note", "h": "history"}
+
+
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_every_screen_is_whole(project_of, opened, shots, size, scheme):
     dimensions = ("form", "pos", "overlap", "reference")
@@ -481,6 +484,54 @@ def test_a_stale_tab_loads_again_and_keeps_what_it_can(project_of, opened):
         assert get_spans(store, "anna") == [("Berlin", "Q64"), ("1933", None)]
 
 
+def test_unsent_changes_of_one_person_are_never_sent_for_another(project_of, opened):
+    store, invited = project_of(make_project())
+    with opened(invited("anna"), said=["ERR_INTERNET_DISCONNECTED", "ERR_FAILED"]) as page:
+        begin(page)
+        mark(page, "1933")
+        page.context.set_offline(True)
+        page.keyboard.press("d")
+        page.wait_for_selector("[role=alert]:has-text('1 change is kept')")
+        other = page.context.new_page()
+        page.close()
+        other.context.set_offline(False)
+        for worker, expected in (("ben", []), ("anna", [("1933", None)])):
+            other.goto(invited(worker))
+            other.wait_for_selector("form")
+            enter(other)
+            other.wait_for_selector("main.documents button:focus")
+            other.keyboard.press("Enter")
+            other.wait_for_selector(".annotated:focus")
+            assert get_spans(store, worker) == expected
+            other.goto("about:blank")
+
+
+def test_the_next_name_is_one_key_away(project_of, opened):
+    store, invited = project_of(make_project())
+    with opened(invited("anna")) as page:
+        begin(page)
+        mark(page, "Albert Einstein")
+        link(page)
+        names = []
+        for _ in range(7):
+            page.keyboard.press("j")
+            names.append(get_marked(page))
+        assert names == ["Humboldt University", "Berlin", "1933", "The German", "12,000", "He", "Zsuzsa Qwertz"]
+        press(page, "0")
+        page.wait_for_selector("input:focus")
+        press(page, "Enter", "a")
+        page.wait_for_selector("[role=combobox]:focus")
+        press(page, "ArrowUp", "Enter")  # the last option: an alternative that is a date
+        page.wait_for_selector(".annotated:focus")
+        saved(page)
+    labels = [item.label for item in get_labels(store, "anna")][1:]
+    assert sorted((label.kind or "", label.nil_cluster or "") for label in labels) == [
+        ("", "Zsuzsa Qwertz"),
+        ("datetime", ""),
+    ]
+    assert len({label.mention_id for label in labels}) == 1
+
+
 def test_scripts_symbols_and_markup(project_of, opened):
     store, invited = project_of(make_project())
     with opened(invited("anna")) as page:
@@ -532,20 +583,23 @@ def test_the_mouse_marks_and_candidates_appear_at_once(project_of, opened):
         assert page.evaluate("document.activeElement.className").startswith("document"), "the focus is never lost"
 
 
-def test_findings_are_shown_at_the_label(project_of, opened):
-    _, invited = project_of(make_project())
+def test_findings_are_shown_at_the_label_until_it_is_corrected(project_of, opened):
+    store, invited = project_of(make_project())
     with opened(invited("anna")) as page:
         begin(page)
-        mark(page, "He", after="marks")
-        page.keyboard.press("Enter")
-        choose(page, "Q999999999999")
+        mark(page, "12,000 marks")
+        page.keyboard.press("q")
         page.wait_for_selector(".line.finding")
-        page.wait_for_selector(".finding-text")
+        page.wait_for_selector(".finding-text:has-text('without its unit')")
         mark(page, "1933")
         assert page.locator(".finding-text").count() == 0
         page.locator(".finding-list summary").click()
         page.locator(".finding-list button").first.click()
         page.wait_for_selector(".finding-text")
+        press(page, "e", "Shift+ArrowLeft", "Enter")
+        page.wait_for_selector(".line.finding", state="detached")
+        saved(page)
+        assert get_spans(store, "anna") == [("12,000", None)]
 
 
 def adjudicated(store, invited, browser, workers=("anna", "ben")):
@@ -607,7 +661,10 @@ def test_adjudication_and_review(project_of, opened, browser, shots, size, schem
         page.wait_for_selector(".decided:has-text('edited')")
         page.wait_for_selector("text=0 open · 3 decided · 1 agreed")
         whole(page, shots, f"adjudication-done-{size}-{scheme}")
-        press(page, "u")
+        press(page, "h")
+        page.wait_for_selector(".region-history li:has-text('annotator 1')")
+        whole(page, shots, f"adjudication-history-{size}-{scheme}")
+        press(page, "Escape", "u")
         page.wait_for_selector("text=1 open · 2 decided")
         sections = page.locator(".versions section").all()
         (double,) = [number for number, section in enumerate(sections) if "Germans" in section.inner_text()]
@@ -681,7 +738,7 @@ def test_a_long_text_stays_fast(project_of, opened):
     import karat
     from karat.protocols.annotation.changes import AnnotatedLabel, LabelEdit
 
-    words = "Berlin alpha Paris beta gamma Cairo delta epsilon zeta eta theta iota".split()
+    words = ["Berlin", "alpha", "Paris", "beta", "gamma", "Cairo", "delta", "epsilon", "zeta", "eta", "theta"]
     text = "\n".join(" ".join(words[(line + word) % len(words)] for word in range(150)) for line in range(130))
     spots = [(index, index + 6) for index in range(len(text)) if text.startswith("Berlin", index)]
     spots += [(index, index + 5) for index in range(len(text)) if text.startswith(("Paris", "Cairo"), index)]
@@ -700,7 +757,8 @@ def test_a_long_text_stays_fast(project_of, opened):
               for (let round = 0; round < 40; round++) {
                 const start = performance.now();
                 const key = ["n", "ArrowRight", "q", "u"][round % 4];
-                document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+                const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+                document.activeElement.dispatchEvent(event);
                 await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
                 times.push(performance.now() - start);
               }

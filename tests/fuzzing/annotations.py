@@ -128,7 +128,7 @@ def use_commands(path: Path, folder: Path, random: Random) -> None:
         ("annotators", path),
         ("history", path),
         ("report", path),
-        ("export", path, folder / "gold.jsonl"),
+        ("export", path, "--out", folder / "gold.jsonl"),
         ("backup", path, "--out", folder / "b.jsonl"),
         ("invite", path, "dan", "--adjudicator"),
         ("round", path),

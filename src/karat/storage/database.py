@@ -5,16 +5,23 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from karat.model.errors import InputError, UsageError
-from karat.storage.database_errors import BUSY, DISCONNECTED, convert_database_errors, find_cause
+from karat.storage.database_errors import (
+    BUSY,
+    DAMAGED,
+    DISCONNECTED,
+    DatabaseUnavailableError,
+    convert_database_errors,
+    find_cause,
+)
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine, ExceptionContext, Row, Select
+    from sqlalchemy import Column, Connection, Engine, ExceptionContext, MetaData, Row, Select
 
 _BUSY_MS = 30_000  # milliseconds to wait for another process that writes
 _PATIENCE = 8.0  # seconds to wait for a server of PostgreSQL that restarts; clients wait 30 seconds at most
@@ -180,6 +187,28 @@ class Database:
         with convert_database_errors(self.label):
             return self._call_patiently(fetch)
 
+    def check_rows(self, tables: MetaData, references: Iterable[tuple[Column[Any], Column[Any]]]) -> None:
+        """Raise `DatabaseUnavailableError` if a row of a SQLite file has a value that its table does not allow.
+
+        SQLite keeps a value of any type in any column, so a damaged or edited file may have texts in place of numbers.
+        `references` are pairs of a column and the column that has to contain its values. PostgreSQL checks its rows.
+        """
+        if self.is_postgres:
+            return
+        with self.open_read_transaction() as connection:
+            for table in tables.sorted_tables:
+                cases = " ".join(f"WHEN NOT ({_allowed_sql(column)}) THEN '{column.name}'" for column in table.columns)
+                query = f"SELECT name FROM (SELECT CASE {cases} END AS name FROM {table.name}) WHERE name IS NOT NULL"
+                for row in connection.exec_driver_sql(f"{query} LIMIT 1"):
+                    detail = f"the column {row.name} of {table.name} has a value of another type"
+                    raise DatabaseUnavailableError(self.label, DAMAGED, detail)
+            for column, target in references:
+                query = f"SELECT 1 FROM {column.table.name} WHERE {column.name} NOT IN"
+                query += f" (SELECT {target.name} FROM {target.table.name}) LIMIT 1"
+                if connection.exec_driver_sql(query).first() is not None:
+                    detail = f"the column {column.name} of {column.table.name} refers to a missing row"
+                    raise DatabaseUnavailableError(self.label, DAMAGED, detail)
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
@@ -222,14 +251,24 @@ def open_database(address: str, *, create: bool = False, command: str = "verify"
         event.listen(engine, "handle_error", _discard_read_only)
     try:
         engine.connect().close()
-    except DatabaseError as problem:
+    except (DatabaseError, UnicodeDecodeError) as problem:  # a damaged file may make a message that is no UTF-8
+        reason = str(getattr(problem, "orig", problem)).strip().splitlines()[0]
         raise InputError(
             _hide_credentials(address),
-            actual=f"a database that cannot be opened ({str(problem.orig).strip().splitlines()[0]})",
+            actual=f"a database that cannot be opened ({reason})",
             expected="a database that responds",
             remedy="Check the address, the server and permissions",
         ) from None
     return Database(engine)
+
+
+def _allowed_sql(column: Column[Any]) -> str:
+    """Return the SQL condition that SQLite stores a value of the declared type in a column, or null if it may."""
+    kind = column.type.python_type
+    names = {int: "'integer'", bool: "'integer'", float: "'real', 'integer'", str: "'text'"}[kind]
+    nulls = ", 'null'" if column.nullable else ""
+    values = f" AND {column.name} IN (0, 1)" if kind is bool else ""
+    return f"typeof({column.name}) IN ({names}{nulls}){values}"
 
 
 @contextmanager

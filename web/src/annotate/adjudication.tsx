@@ -5,10 +5,11 @@ import { FailureNotice, KeyButton } from "../common/components";
 import { ApiError, createId, type Entity } from "../common/http";
 import { ProjectGuidelines, SidePanel, useEditorKeys } from "./annotating";
 import type * as api from "./api";
-import { loadAdjudication, loadAdjudications, sendDecision } from "./api";
+import { loadAdjudication, loadAdjudications, loadHistory, sendDecision } from "./api";
 import { Editor } from "./editor";
 import { LabelSummary } from "./label-summary";
 import { cleanLabel } from "./labels";
+import { History } from "./panels";
 import { LoadedPage, type PageProps } from "./shell";
 import { TextIndex } from "./text-index";
 import { TextView } from "./text-view";
@@ -55,7 +56,7 @@ export function AdjudicationListPage({ onSessionEnd }: PageProps) {
                     {documents.map(({ name, document, open, decided }) => (
                       <tr key={name}>
                         <th scope="row">
-                          <a href={`#/adjudicate/${encodeURIComponent(name)}`} dir="auto">
+                          <a href={`#/adjudicate/${name}`} dir="auto">
                             {document}
                           </a>
                         </th>
@@ -87,7 +88,7 @@ function StartButton({ name, title }: { name: string; title: string }) {
       type="submit"
       class="main"
       onClick={() => {
-        location.hash = `#/adjudicate/${encodeURIComponent(name)}`;
+        location.hash = `#/adjudicate/${name}`;
       }}
     >
       Decide on {title} <kbd aria-hidden="true">Enter</kbd>
@@ -111,7 +112,7 @@ export function AdjudicationPage({ project, name, onSessionEnd }: PageProps & { 
   );
 }
 
-type Mode = "" | "edit" | "reason";
+type Mode = "" | "edit" | "reason" | "history";
 
 function Regions({
   project,
@@ -182,7 +183,16 @@ function Regions({
 
   useLayoutEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
-      if (mode || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+      if (mode === "history" && event.key === "Escape") return setMode("");
+      if (
+        (mode && mode !== "history") ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        event.isComposing ||
+        event.repeat
+      )
+        return;
       if (/^(INPUT|TEXTAREA|SELECT)$/.test((event.target as HTMLElement).tagName)) return;
       const version = region?.versions[Number(event.key) - 1];
       const action = version
@@ -191,6 +201,7 @@ function Regions({
             "0": () => decide("none"),
             e: () => region && setMode("edit"),
             r: () => region && setMode("reason"),
+            h: () => region && setMode(mode === "history" ? "" : "history"),
             u: () => region?.state === "decided" && decide("open"),
             n: () => goTo(position + 1),
             p: () => goTo(position - 1),
@@ -276,6 +287,13 @@ function Regions({
               <KeyButton shortcut="U" onClick={() => void decide("open")} isDisabled={region.state !== "decided"}>
                 Reopen
               </KeyButton>
+              <KeyButton
+                shortcut="H"
+                isPressed={mode === "history"}
+                onClick={() => setMode(mode === "history" ? "" : "history")}
+              >
+                History
+              </KeyButton>
               <KeyButton shortcut="P" onClick={() => goTo(position - 1)}>
                 Previous
               </KeyButton>
@@ -284,6 +302,17 @@ function Regions({
               </KeyButton>
             </div>
           </>
+        )}
+        {region && mode === "history" && (
+          <section aria-label="History of the region" class="region-history">
+            <History
+              key={`${region.start} ${region.digest}`}
+              load={() => loadRegionHistory(name, region)}
+              getSurface={({ start, end }) => index.slice(start, end)}
+              scheme={project.scheme}
+              getEntity={getEntity}
+            />
+          </section>
         )}
         <p class="quiet status" role="status">
           {status}
@@ -309,6 +338,12 @@ function Regions({
       </aside>
     </>
   );
+}
+
+/** Load the changes of all labels that touch a region. */
+async function loadRegionHistory(name: string, { start, end }: api.Region): Promise<api.HistoryEntry[]> {
+  const touches = (state: api.HistoryEntry["after"]) => !!state && state.label.start < end && state.label.end > start;
+  return (await loadHistory(name)).filter(({ before, after }) => touches(before) || touches(after));
 }
 
 const describeChoice = (choice: string): string =>
@@ -549,8 +584,12 @@ function RegionEditor({
     if (mark) editor.selectMark(mark);
     else editor.setCursor(region.start, region.end);
     editor.focusText();
+    let isWarned = false;
     const handleEscape = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !editor.panel.peek() && !editor.spanRequest.peek()) onCancel();
+      if (event.key !== "Escape" || editor.panel.peek() || editor.spanRequest.peek()) return;
+      if (!editor.canUndo.peek() || isWarned) return onCancel();
+      isWarned = true;
+      editor.say("Escape again discards your changes.");
     };
     // Before the keys of the editor, which close panels first.
     addEventListener("keydown", handleEscape, true);

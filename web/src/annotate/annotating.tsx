@@ -44,7 +44,12 @@ export function AnnotatePage({
         onReceipt: (operation, receipt) => {
           editor.receive(operation, receipt, queue.size.peek() === 0);
           if (receipt.findings === null) findings.schedule();
-          if (operation.action === "finish") onFinish(`${payload.document} is finished.`);
+          if (operation.action === "finish") {
+            const openCount = editor.countOpenSuggestions();
+            onFinish(
+              `${payload.document} is finished.${openCount ? ` Suggestions without a decision: ${openCount}.` : ""}`,
+            );
+          }
           if (operation.action === "skip") onFinish(`${payload.document} is skipped. Another annotator will get it.`);
           if (operation.action === "reopen") editor.say("Reopened.");
         },

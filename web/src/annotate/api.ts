@@ -32,7 +32,8 @@ export interface Project {
   role: Role | null;
   round: number;
   whitelist: string[];
-  annotator?: string | null;
+  /** Differs between people, and is null without a session. */
+  person: string | null;
 }
 
 /** A gold label; without `entity` it is unlinked, and with null it is NIL. */
@@ -210,10 +211,11 @@ export const sendOperation = (name: string, action: string, body: object) =>
   sendRequest<ChangeReceipt & { state?: DocumentState }>("POST", `${documentPath(name)}/${action}`, body);
 export const loadFindings = (name: string) =>
   sendRequest<{ revision: number; findings: Finding[] }>("GET", `${documentPath(name)}/findings`);
-export const loadHistory = (name: string, label: string) =>
+/** Load the history of a label; without one, adjudicators get that of the document. */
+export const loadHistory = (name: string, label?: string) =>
   sendRequest<{ changes: HistoryEntry[] }>(
     "GET",
-    `${documentPath(name)}/history?label=${encodeURIComponent(label)}`,
+    `${documentPath(name)}/history${label === undefined ? "" : `?label=${encodeURIComponent(label)}`}`,
   ).then((result) => result.changes);
 export const loadReview = () => sendRequest<Review>("GET", "review");
 export const loadAdjudications = () =>

@@ -131,11 +131,16 @@ function LabelCard({ editor, mark, surface }: { editor: Editor; mark: Mark; surf
           {mark.note}
         </p>
       )}
-      {findings.map((finding) => (
-        <p key={finding.rule} class="finding-text">
-          {finding.description} {finding.proposal && <span class="quiet">{finding.proposal}</span>}
-        </p>
-      ))}
+      {[...new Set(findings.map(({ rule }) => rule))].map((rule) => {
+        const items = findings.filter((finding) => finding.rule === rule);
+        return (
+          <p key={rule} class="finding-text">
+            {items.map(({ description }) => description).join(", ")}
+            {". "}
+            <span class="quiet">{[...new Set(items.map(({ proposal }) => proposal))].filter(Boolean).join(", ")}</span>
+          </p>
+        );
+      })}
       {relatives.map(
         ([title, marks]) =>
           marks.length > 0 && (
@@ -176,7 +181,10 @@ function LabelCard({ editor, mark, surface }: { editor: Editor; mark: Mark; surf
             mark.isSuggestion
               ? SUGGESTION_KEYS
               : LABEL_KEYS.filter(
-                  (key) => (key !== "F" || project.scheme.length) && (key !== "T" || project.types.length),
+                  (key) =>
+                    (key !== "F" || project.scheme.length) &&
+                    (key !== "T" || project.types.length) &&
+                    (key !== "H" || editor.hasServer),
                 )
           }
           names={mark.isSuggestion ? { ...SHORT_NAMES, ...SUGGESTION_NAMES } : SHORT_NAMES}

@@ -2,17 +2,23 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { FailureNotice } from "../common/components";
 import { type DocumentInfo, type DocumentList, loadDocuments, reserveDocument } from "./api";
+import { sendStoredOperations } from "./outbox";
 import { LoadedPage, type PageProps } from "./shell";
 
 const STATE_TITLES: Record<DocumentInfo["state"], string> = { open: "open", done: "finished", skipped: "skipped" };
 
 const openDocument = (name: string) => {
-  location.hash = `#/document/${encodeURIComponent(name)}`;
+  location.hash = `#/document/${name}`;
 };
 
-export function DocumentsPage({ onSessionEnd, message }: PageProps & { message: string }) {
+export function DocumentsPage({ onSessionEnd, message, owner }: PageProps & { message: string; owner: string }) {
+  // Changes that wait in this browser are part of the list.
+  const load = () =>
+    sendStoredOperations(owner)
+      .catch(() => {})
+      .then(loadDocuments);
   return (
-    <LoadedPage load={loadDocuments} className="session documents" onSessionEnd={onSessionEnd}>
+    <LoadedPage load={load} className="session documents" onSessionEnd={onSessionEnd}>
       {(list) => <Documents list={list} message={message} />}
     </LoadedPage>
   );
@@ -79,7 +85,7 @@ function Documents({ list, message }: { list: DocumentList; message: string }) {
               {list.documents.map((item) => (
                 <tr key={item.name}>
                   <th scope="row">
-                    <a href={`#/document/${encodeURIComponent(item.name)}`} dir="auto">
+                    <a href={`#/document/${item.name}`} dir="auto">
                       {item.document}
                     </a>
                   </th>

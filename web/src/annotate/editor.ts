@@ -70,9 +70,12 @@ export class Editor {
   /** Whether the next drawing of the cursor scrolls to it. */
   needsScroll = false;
   focusText: () => void = () => {};
+  /** Whether the server knows the labels by their ids. */
+  hasServer = false;
   private done: UndoEntry[] = [];
   private undone: UndoEntry[] = [];
   private queue: OperationQueue = { add: () => {} };
+  private pending: Operation[] = []; // not confirmed by the server yet
   private activeMs = 0;
   private lastActivity = performance.now();
 
@@ -88,6 +91,7 @@ export class Editor {
 
   connect(queue: OperationQueue) {
     this.queue = queue;
+    this.hasServer = true;
   }
 
   /** Show the state of the server; `remaining` are changes that it does not know yet. */
@@ -98,6 +102,7 @@ export class Editor {
       this.document.setFindings(payload.findings);
       this.done = [];
       this.undone = [];
+      this.pending = [...remaining];
       for (const { edits = [] } of remaining) this.done.push({ edits, before: this.document.apply(edits) });
       this.state.value = payload.state;
       this.canUndo.value = payload.can_undo || remaining.length > 0;
@@ -217,6 +222,25 @@ export class Editor {
     }
   }
 
+  /** Go to the next name or number without a label: words in a row that start with a capital, or a digit. */
+  moveToName() {
+    const { index, span } = this.document;
+    const isName = ([start, end]: Span) =>
+      start >= span[0] &&
+      end <= span[1] &&
+      /^[\p{Lu}\p{N}]/u.test(index.slice(start, end)) &&
+      !this.document.getMarks(start, end).length;
+    let word = index.findNextWord(this.cursor.peek().end);
+    while (word && !isName(word)) word = index.findNextWord(word[1]);
+    if (!word) return this.say("No further name or number without a label.");
+    let last = word;
+    for (let next = index.findNextWord(last[1]); next && isName(next); next = index.findNextWord(last[1])) {
+      if (index.slice(last[1], next[0]) !== " ") break;
+      last = next;
+    }
+    this.setCursor(word[0], last[1]);
+  }
+
   moveTo(offset: number) {
     const word = this.document.index.findWord(offset);
     if (word) this.setCursor(word[0], word[1]);
@@ -269,6 +293,7 @@ export class Editor {
   /** Open a panel about the current label. */
   openLabelPanel(kind: "cluster" | "types" | "categories" | "note" | "history") {
     if (kind !== "cluster" && !this.current) return this.say("Select a label first.");
+    if (kind === "history" && !this.hasServer) return this.say("Close the editor to see the history of the region.");
     if (kind !== "history" && !this.checkEditable()) return;
     if (kind === "categories" && !this.project.scheme.length)
       return this.say("This project has no fine-grained categories.");
@@ -359,7 +384,7 @@ export class Editor {
       else if (!this.document.getMark(this.currentId.peek())) this.refreshCursor();
       this.notice.value = "";
       this.say(message);
-      this.queue.add({
+      this.send({
         id: createId(),
         action: "changes",
         edits: clean,
@@ -369,6 +394,11 @@ export class Editor {
       });
     });
     this.focusText();
+  }
+
+  private send(operation: Operation) {
+    this.pending.push(operation);
+    this.queue.add(operation);
   }
 
   private selectId(id: string) {
@@ -422,6 +452,20 @@ export class Editor {
       );
   }
 
+  /** Add an alternative or a part that is NIL, a quantity or a date. */
+  selectSpecial(purpose: "alternative" | "part", kind: "nil" | "quantity" | "datetime") {
+    const fields: Partial<Label> =
+      kind === "nil" ? { entity: null, nil_cluster: this.getClusterName() } : { entity: null, kind, optional: true };
+    const name = kind === "nil" ? "NIL" : KIND_NAMES[kind];
+    if (purpose === "part") this.addPart(fields, name);
+    else this.addAlternative(fields, `Alternative: ${name}.`);
+  }
+
+  /** Propose the name of a NIL cluster: the text of the mention. */
+  getClusterName(): string {
+    return this.current?.label.nil_cluster ?? this.surface.replace(/\s+/g, " ").slice(0, 200);
+  }
+
   /** Mark the span as a mention without a link. */
   markUnlinked() {
     this.editCurrent(({ entity: _entity, ...label }) => ({ ...label, kind: undefined }), "Marked without a link.");
@@ -451,13 +495,14 @@ export class Editor {
     const mark = this.current;
     if (!mark) return this.say("Select a label first.");
     const mentionId = mark.label.mention_id ?? mark.id;
-    const { start, end, optional, parent, kind, types } = mark.label;
+    const { start, end, optional, parent, categories, kind, types } = mark.label;
     const [newStart, newEnd] = span ?? [start, end];
     const label: Label = {
       start: newStart,
       end: newEnd,
       optional,
       parent,
+      categories,
       mention_id: mentionId,
       ...(span && { kind, types }),
       ...fields,
@@ -592,7 +637,7 @@ export class Editor {
         else this.canUndo.value = true;
       }
       this.say(isUndo ? "Undone." : "Repeated.");
-      this.queue.add({ id: createId(), action, ...(entry && { edits: [] }) });
+      this.send({ id: createId(), action, ...(entry && { edits: [] }) });
     });
   }
 
@@ -608,15 +653,18 @@ export class Editor {
 
   /** Take over what the server confirmed. */
   receive(operation: Operation, receipt: Receipt, isLast: boolean) {
+    this.pending = this.pending.filter(({ id }) => id !== operation.id);
     batch(() => {
       Object.assign(this.document.entities, receipt.entities);
       if (receipt.state) this.state.value = receipt.state;
       // The page did not know what to undo: the server says it.
       if ((operation.action === "undo" || operation.action === "redo") && !operation.edits && receipt.edits) {
-        const inverse = receipt.edits.map(({ id }) => ({ id, after: this.document.getState(id) }));
-        if (operation.action === "undo") this.undone.push({ edits: inverse, before: receipt.edits });
-        else this.done.push({ edits: receipt.edits, before: inverse });
-        this.applyEdits(receipt.edits);
+        const { edits } = receipt;
+        const inverse = edits.map(({ id }) => ({ id, after: this.document.getState(id) }));
+        if (isLast && operation.action === "undo") this.undone.push({ edits: inverse, before: edits });
+        else if (isLast) this.done.push({ edits, before: inverse });
+        const changedIds = new Set(this.pending.flatMap((item) => item.edits ?? []).map(({ id }) => id));
+        this.applyEdits(edits.filter(({ id }) => !changedIds.has(id)));
       }
       if (!isLast || receipt.revision === undefined) return;
       if (receipt.findings) this.document.setFindings(receipt.findings);
@@ -628,7 +676,7 @@ export class Editor {
   /** Finish, reopen or skip the document. */
   changeState(action: "finish" | "reopen" | "skip", reason = "") {
     this.panel.value = null;
-    this.queue.add({ id: createId(), action, ...(reason && { reason }) });
+    this.send({ id: createId(), action, ...(reason && { reason }) });
   }
 
   countOpenSuggestions(): number {

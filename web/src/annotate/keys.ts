@@ -55,6 +55,12 @@ export const COMMANDS: readonly KeyCommand[] = [
   { keys: ["n"], title: "N", description: "Next mention", run: (editor) => editor.stepMark(1) },
   { keys: ["p"], title: "P", description: "Previous mention", run: (editor) => editor.stepMark(-1) },
   {
+    keys: ["j"],
+    title: "J",
+    description: "Next name or number without a label",
+    run: (editor) => editor.moveToName(),
+  },
+  {
     keys: ["h"],
     title: "H",
     description: "History of the label",
@@ -98,7 +104,7 @@ export function handleTextKey(editor: Editor, event: KeyboardEvent, onFinish: ()
   else if (name === "b") editor.swapEnds();
   else {
     const command = COMMANDS_BY_KEY.get(name);
-    if (!command || (event.repeat && !["n", "p", "u", "y"].includes(name))) return false;
+    if (!command || (event.repeat && !["n", "p", "j", "u", "y"].includes(name))) return false;
     command.run(editor);
   }
   return true;

@@ -43,7 +43,7 @@ export class LabelDocument {
   private readonly states = new Map<string, AnnotatedLabel | null>();
   private readonly suggestions = new Map<string, Label>();
   private readonly marksById = new Map<string, Mark>();
-  private findingSpans = new Set<string>();
+  private severities = new Map<string, string>(); // of findings, by span
 
   constructor(
     text: string,
@@ -125,13 +125,18 @@ export class LabelDocument {
     const oldFindings = this.findings.peek();
     if (JSON.stringify(oldFindings) === JSON.stringify(findings)) return;
     this.findings.value = findings;
-    this.findingSpans = new Set(findings.map(({ start, end }) => `${start} ${end}`));
+    this.severities = new Map();
+    for (const { start, end, severity } of findings) {
+      const key = `${start} ${end}`;
+      if (severity !== "hint" || !this.severities.has(key)) this.severities.set(key, severity);
+    }
     const spans = [...oldFindings, ...findings].map(({ start, end }): Span => [start ?? 0, end ?? 0]);
     this.redraw(spans.filter(([start, end]) => start < end));
   }
 
-  hasFinding({ label }: Mark): boolean {
-    return this.findingSpans.has(`${label.start} ${label.end}`);
+  /** Get the severity of the findings at a mark, if there are any. */
+  getSeverity({ label }: Mark): string | undefined {
+    return this.severities.get(`${label.start} ${label.end}`);
   }
 
   getFindings(mark: Mark): Finding[] {

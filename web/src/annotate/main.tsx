@@ -12,16 +12,7 @@ import { Header, type Page } from "./shell";
 /** Split the fragment of the URL into page and name. */
 function parseRoute(): { page: string; name: string } {
   const [, page = "", name = ""] = location.hash.split("/");
-  return { page, name: decodeURIComponent(name) };
-}
-
-const OWNER_KEY = "karat-annotate-owner";
-
-/** Identify the annotator, so that unsent changes never go to another account. */
-function getOwner(project: api.Project): string {
-  const owner = project.annotator ?? localStorage.getItem(OWNER_KEY) ?? Math.random().toString(36).slice(2);
-  localStorage.setItem(OWNER_KEY, owner);
-  return owner;
+  return { page, name };
 }
 
 function App({ initialProject }: { initialProject: api.Project }) {
@@ -46,7 +37,6 @@ function App({ initialProject }: { initialProject: api.Project }) {
         message={message}
         startSession={async (invitation, consent) => {
           await api.startSession(invitation, consent);
-          if (!project.annotator) localStorage.removeItem(OWNER_KEY);
           setProject(await api.loadProject());
         }}
         onSignIn={() => {
@@ -62,6 +52,7 @@ function App({ initialProject }: { initialProject: api.Project }) {
       : isAdjudicator && (route.page === "adjudicate" || !route.page)
         ? "adjudicate"
         : "documents";
+  const owner = project.person ?? ""; // unsent changes never go to another account
   const props = { project, onSessionEnd: endSession };
   return (
     <>
@@ -78,7 +69,7 @@ function App({ initialProject }: { initialProject: api.Project }) {
         <AnnotatePage
           key={route.name}
           name={route.name}
-          owner={getOwner(project)}
+          owner={owner}
           onFinish={(text) => {
             setMessage(text);
             location.hash = "#/documents";
@@ -86,7 +77,7 @@ function App({ initialProject }: { initialProject: api.Project }) {
           {...props}
         />
       ) : (
-        <DocumentsPage message={message} {...props} />
+        <DocumentsPage message={message} owner={owner} {...props} />
       )}
     </>
   );

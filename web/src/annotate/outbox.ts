@@ -112,6 +112,7 @@ export class Outbox {
 
   private save() {
     this.size.value = this.operations.length;
+    if (this.isClosed) return; // what is stored may have been sent by another queue
     if (!this.operations.length) return localStorage.removeItem(this.key);
     const operations = this.operations.map((operation) => ({
       ...operation,
@@ -154,15 +155,18 @@ export class Outbox {
       return this.reload(error);
     }
     this.operations.shift();
+    const isExpected = receipt.revision === undefined || receipt.revision === this.revision + 1;
     if (receipt.revision !== undefined) this.revision = receipt.revision;
     this.save();
-    if (!this.isClosed) this.events.onReceipt(operation, receipt);
+    if (this.isClosed) return;
+    this.events.onReceipt(operation, receipt);
+    if (!isExpected) await this.reload(null);
   }
 
-  /** Load the document again after the server refused a change; drop the changes that no longer fit. */
-  private async reload(error: ApiError): Promise<void> {
+  /** Load the document again after a change elsewhere, or a refusal; drop the changes that no longer fit. */
+  private async reload(error: ApiError | null): Promise<void> {
     const payload = await api.loadDocument(this.name);
-    const isStale = error.error === "stale";
+    const isStale = error === null || error.error === "stale";
     const candidates = isStale ? this.operations : this.operations.slice(1);
     const remaining: Operation[] = [];
     for (const operation of candidates) {

@@ -2,8 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SkipForm } from "../common/components";
+import type { Entity } from "../common/http";
 import { EntitySearch, type SearchCommand } from "../common/search";
-import type { HistoryEntry } from "./api";
+import type { Dimension, HistoryEntry, Label } from "./api";
 import { loadHistory } from "./api";
 import type { Editor, Panel, SearchPurpose } from "./editor";
 import { COMMANDS, MOVES } from "./keys";
@@ -59,15 +60,26 @@ export function PanelView({ editor, panel, document }: { editor: Editor; panel: 
 function SearchPanel({ editor, purpose }: { editor: Editor; purpose: SearchPurpose }) {
   const { start, end } = editor.cursor.value;
   const surface = editor.document.index.slice(start, end);
+  const specials: [kind: "nil" | "quantity" | "datetime", name: string, description: string][] = [
+    ["nil", "NIL", "not in the knowledge base"],
+    ["quantity", "Quantity", "a number or an ordinal"],
+    ["datetime", "Date or time", "a point or span of time"],
+  ];
   const commands: SearchCommand[] =
-    purpose === "link"
-      ? [
-          { name: "NIL", description: "not in the knowledge base", run: () => editor.openLabelPanel("cluster") },
-          { name: "Quantity", description: "a number or an ordinal", run: () => editor.makeKind("quantity") },
-          { name: "Date or time", description: "a point or span of time", run: () => editor.makeKind("datetime") },
-          { name: "No link yet", description: "mark the span only", run: () => editor.markUnlinked() },
-        ]
-      : [];
+    purpose === "coreference"
+      ? []
+      : purpose !== "link"
+        ? specials.map(([kind, name, description]) => ({
+            name,
+            description,
+            run: () => editor.selectSpecial(purpose, kind),
+          }))
+        : [
+            { name: "NIL", description: "not in the knowledge base", run: () => editor.openLabelPanel("cluster") },
+            { name: "Quantity", description: "a number or an ordinal", run: () => editor.makeKind("quantity") },
+            { name: "Date or time", description: "a point or span of time", run: () => editor.makeKind("datetime") },
+            { name: "No link yet", description: "mark the span only", run: () => editor.markUnlinked() },
+          ];
   return (
     <EntitySearch
       key={`${purpose} ${start} ${end}`}
@@ -146,7 +158,7 @@ function ClusterPanel({ editor }: { editor: Editor }) {
   const clusters = [
     ...new Set(editor.document.marks.map(({ label }) => label.nil_cluster).filter((name) => name != null)),
   ];
-  const [name, setName] = useState(editor.current?.label.nil_cluster ?? editor.surface.replace(/\s+/g, " "));
+  const [name, setName] = useState(editor.getClusterName());
   return (
     <PanelForm
       title="NIL"
@@ -323,39 +335,63 @@ const KIND_TITLES: Readonly<Record<string, string>> = {
 };
 
 function HistoryPanel({ editor, document }: { editor: Editor; document: string }) {
-  const [changes, setChanges] = useState<HistoryEntry[] | null>(null);
-  const [message, setMessage] = useState("Loading …");
   const id = editor.current?.id;
+  return (
+    <PanelForm title="History of the label" onCancel={() => editor.closePanel()}>
+      <h2>History of the label</h2>
+      <History
+        key={id}
+        load={() => loadHistory(document, id)}
+        getSurface={(label) => editor.document.getSurface(label)}
+        scheme={editor.project.scheme}
+        getEntity={(entity) => editor.document.getEntity(entity)}
+      />
+    </PanelForm>
+  );
+}
+
+/** A list of changes, oldest first. */
+export function History({
+  load,
+  getSurface,
+  scheme,
+  getEntity,
+}: {
+  load: () => Promise<HistoryEntry[]>;
+  getSurface: (label: Label) => string;
+  scheme: readonly Dimension[];
+  getEntity: (id: string) => Entity;
+}) {
+  const [changes, setChanges] = useState<HistoryEntry[]>([]);
+  const [message, setMessage] = useState("Loading …");
   useEffect(() => {
-    if (id)
-      loadHistory(document, id).then(
-        (loaded) => {
-          setChanges(loaded);
-          setMessage(loaded.length ? "" : "No changes yet.");
-        },
-        (error: Error) => setMessage(error.message),
-      );
-  }, [id]);
+    load().then(
+      (loaded) => {
+        setChanges(loaded);
+        setMessage(loaded.length ? "" : "No changes yet.");
+      },
+      (error: Error) => setMessage(error.message),
+    );
+  }, []);
   const describe = (state: HistoryEntry["after"]) =>
     state ? (
       <LabelSummary
         label={state.label}
         note={state.note}
-        surface={editor.document.getSurface(state.label)}
-        scheme={editor.project.scheme}
-        getEntity={(entity) => editor.document.getEntity(entity)}
+        surface={getSurface(state.label)}
+        scheme={scheme}
+        getEntity={getEntity}
       />
     ) : (
-      <span class="quiet">{state === null ? "deleted or rejected" : "no label"}</span>
+      <span class="quiet">no label</span>
     );
   return (
-    <PanelForm title="History of the label" onCancel={() => editor.closePanel()}>
-      <h2>History of the label</h2>
+    <>
       <p class="quiet" role="status">
         {message}
       </p>
       <ol class="history">
-        {changes?.map((change, index) => (
+        {changes.map((change, index) => (
           <li key={index}>
             <span class="quiet">
               {new Date(change.server_time).toLocaleString()} · {KIND_TITLES[change.kind] ?? change.kind} by {change.by}
@@ -366,7 +402,7 @@ function HistoryPanel({ editor, document }: { editor: Editor; document: string }
           </li>
         ))}
       </ol>
-    </PanelForm>
+    </>
   );
 }
 

@@ -29,7 +29,7 @@ function ReviewDocuments({ project, review }: { project: PageProps["project"]; r
       {documents.map(({ name, document, regions }) => (
         <section key={name} aria-label={document}>
           <h2>
-            <a href={`#/document/${encodeURIComponent(name)}`} dir="auto">
+            <a href={`#/document/${name}`} dir="auto">
               {document}
             </a>
           </h2>

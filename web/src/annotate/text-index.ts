@@ -17,6 +17,7 @@ export interface Paragraph {
 }
 
 const PIECE_LENGTH = 800;
+const BLOCK_LENGTH = 2000;
 const wordSegmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 const graphemeSegmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
@@ -38,6 +39,25 @@ export function findLastIndex<T>(items: readonly T[], value: number, key: (item:
   return low - 1;
 }
 
+/** Split a very long line after sentences, because a browser lays out a paragraph as a whole. */
+function splitLongLine(line: string): string[] {
+  const lines: string[] = [];
+  let rest = line;
+  while (rest.length > 2 * BLOCK_LENGTH) {
+    const window = rest.slice(BLOCK_LENGTH, 2 * BLOCK_LENGTH);
+    const end = /[.!?؟]\s+|[。！？]/u.exec(window) ?? /\s+/u.exec(window);
+    const length = end
+      ? BLOCK_LENGTH + end.index + end[0].length
+      : 2 * BLOCK_LENGTH - (isHighSurrogate(window) ? 1 : 0);
+    lines.push(rest.slice(0, length));
+    rest = rest.slice(length);
+  }
+  return [...lines, rest];
+}
+
+/** Check whether a text ends in the middle of a code point. */
+const isHighSurrogate = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
+
 /** The layout of a text: lines as paragraphs, long ones in several pieces. */
 export class TextIndex {
   readonly stretch: Stretch;
@@ -48,7 +68,7 @@ export class TextIndex {
   constructor(text: string) {
     this.stretch = new Stretch(0, text);
     let offset = 0;
-    for (const line of text.split(/(?<=\n)/)) {
+    for (const line of text.split(/(?<=\n)/).flatMap(splitLongLine)) {
       const end = offset + countCodePoints(line);
       this.paragraphs.push({ start: offset, end, pieces: this.splitLine(offset, end) });
       offset = end;

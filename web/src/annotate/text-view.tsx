@@ -8,7 +8,7 @@ import { countCodePoints, type Paragraph, type Piece } from "./text-index";
 const MAX_LEVEL = 5;
 
 /** Name the class of a line: its kind, and whether it is a suggestion or optional. */
-function markClass({ label, isSuggestion, level }: Mark, isCurrent: boolean, hasFinding: boolean): string {
+function markClass({ label, isSuggestion, level }: Mark, isCurrent: boolean, severity?: string): string {
   const kind =
     label.kind === "quantity" || label.kind === "datetime"
       ? "number"
@@ -22,7 +22,7 @@ function markClass({ label, isSuggestion, level }: Mark, isCurrent: boolean, has
   const classes = ["line", `level-${Math.min(level, MAX_LEVEL)}`, isSuggestion ? "suggestion" : kind];
   if (label.optional && !isSuggestion) classes.push("optional");
   if (isCurrent) classes.push("current");
-  if (hasFinding) classes.push("finding");
+  if (severity) classes.push(severity === "hint" ? "finding hint-finding" : "finding");
   return classes.join(" ");
 }
 
@@ -56,7 +56,7 @@ function PieceView({ editor, piece }: { editor: Editor; piece: Piece }) {
         if (cursor.start <= start && end <= cursor.end) content = <mark class="now">{content}</mark>;
         for (const mark of marks) {
           if (mark.label.start > start || mark.label.end < end) continue;
-          const className = markClass(mark, mark.id === currentId, document.hasFinding(mark));
+          const className = markClass(mark, mark.id === currentId, document.getSeverity(mark));
           const isLast = mark.label.end === end;
           content = <span class={isLast ? `${className} last` : className}>{content}</span>;
         }

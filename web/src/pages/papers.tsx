@@ -68,10 +68,32 @@ const PaperReport = ({ paper }: { paper: PaperReproduction }) => (
         the reason.
       </p>
     )}
+    {paper.exhibits.length > 1 && <Contents exhibits={paper.exhibits} />}
     {paper.exhibits.map((exhibit) => (
       <Exhibit key={`${paper.suite} ${exhibit.name}`} exhibit={exhibit} />
     ))}
   </>
+);
+
+const toId = ({ name }: PaperExhibit): string => name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+
+/** All tables, figures and sections with their outcomes; a name scrolls to its place. */
+const Contents = ({ exhibits }: { exhibits: readonly PaperExhibit[] }) => (
+  <details>
+    <summary>{formatNumber(exhibits.length)} tables, figures and sections</summary>
+    <ul>
+      {exhibits.map((exhibit) => (
+        <li key={exhibit.name}>
+          <button type="button" onClick={() => document.getElementById(toId(exhibit))?.scrollIntoView()}>
+            {exhibit.name}: {exhibit.title}
+          </button>
+          {hasOutcomes(exhibit.statuses) && (
+            <span class="quiet"> {formatStatuses(exhibit.statuses, exhibit.cells)}</span>
+          )}
+        </li>
+      ))}
+    </ul>
+  </details>
 );
 
 const formatExplanation = ({ cause, text, missing_file }: Explanation): string =>
@@ -93,14 +115,18 @@ function Exhibit({ exhibit }: { exhibit: PaperExhibit }) {
   const reasons = numberReasons(exhibit.cells);
   return (
     <section>
-      <h2>
+      <h2 id={toId(exhibit)}>
         {exhibit.name}: {exhibit.title}
       </h2>
-      <pre class="command">{exhibit.command}</pre>
+      <Commands command={exhibit.command} />
       {exhibit.cells.length > 0 && <PaperTable exhibit={exhibit} reasons={reasons} />}
-      {exhibit.pictures.map((picture) => (
-        <Picture key={picture.title} picture={picture} />
-      ))}
+      {exhibit.pictures.length > 0 && (
+        <div class="pictures">
+          {exhibit.pictures.map((picture) => (
+            <Picture key={picture.title} picture={picture} />
+          ))}
+        </div>
+      )}
       {exhibit.own_table.length > 0 && (
         <OwnTable
           name={exhibit.cells.length > 0 ? `${exhibit.name}, other systems` : exhibit.name}
@@ -121,6 +147,21 @@ function Exhibit({ exhibit }: { exhibit: PaperExhibit }) {
       )}
       {hasOutcomes(exhibit.statuses) && <p class="quiet">{formatStatuses(exhibit.statuses, exhibit.cells)}.</p>}
     </section>
+  );
+}
+
+const COMMAND_LENGTH = 300;
+
+/** The command lines; long ones are folded. */
+function Commands({ command }: { command: string }) {
+  const lines = <pre class="command">{command}</pre>;
+  if (command.length <= COMMAND_LENGTH) return lines;
+  const count = command.split("\n").length;
+  return (
+    <details>
+      <summary>{count === 1 ? "Command" : `${formatNumber(count)} commands`}</summary>
+      {lines}
+    </details>
   );
 }
 

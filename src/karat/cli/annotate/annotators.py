@@ -16,7 +16,7 @@ def command(store: str) -> None:
     Only this list says which person a pseudonym belongs to.
     """
     from karat.protocols.annotation.store.store import AnnotationStore
-    from karat.render.annotators import render_annotators
+    from karat.render.annotation.annotators import render_annotators
 
     annotation_store = AnnotationStore.open(store)
     echo(render_annotators(annotation_store.list_annotators(), page_width()))

@@ -20,7 +20,7 @@ def command(store: str, documents: tuple[str, ...], label: str | None) -> None:
     """
     from karat.model.errors import UnknownNameError
     from karat.protocols.annotation.store.store import AnnotationStore
-    from karat.render.annotators import render_history
+    from karat.render.annotation.annotators import render_history
 
     annotation_store = AnnotationStore.open(store)
     tasks = annotation_store.project.tasks

@@ -18,7 +18,7 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     """Serve a project to annotators over HTTP.
 
     Annotators and adjudicators open the links of `karat annotate invite`. Each change is on disk before the server
-    confirms it, so you can stop the server at any time. docs/annotation.md describes the JSON resources.
+    confirms it, so you can stop the server at any time. docs/annotate.md describes the JSON resources.
 
     \b
     karat annotate invite demo.sqlite anna ben

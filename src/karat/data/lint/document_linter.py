@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Final
 
 from karat.data.lint.context import GrowingContext
 from karat.data.lint.lint import RuleFinding, select_rules
 from karat.kb.protocol import KB
 from karat.model.document import Document
-from karat.model.spec.rule import Rule, Severity
+from karat.model.spec.rule import Severity
 
 _NOT_YET: Final = ("empty-document",)  # rules about finished documents only
 _MAX_FINDINGS: Final = 500
@@ -25,12 +24,7 @@ class DocumentLinter:
     ) -> None:
         """Use a snapshot `kb`, allowed types (None for all), and dimensions in which each label has one category."""
         self._context = GrowingContext(kb, whitelist, dimensions)
-
-    @cached_property
-    def _rules(self) -> dict[str, Rule]:
-        """Rules by name."""
-        rules = select_rules((), _NOT_YET)
-        return {name: rule for name, rule in rules.items() if rule.find is not None}
+        self._rules = select_rules((), _NOT_YET)
 
     def look_up(self, document: Document) -> None:
         """Read the facts about ids of a document that are new, which takes longer than to lint it."""

@@ -29,6 +29,7 @@ from karat.protocols.campaigns.tables import (
     METADATA,
     PERSONS,
     PROPERTIES,
+    REFERENCES,
     TASKS,
     TOKENS,
 )
@@ -84,6 +85,7 @@ class ParticipantStore:
                 if layout is None
                 else f"Migrate it: karat verify migrate {database.label}",
             )
+        database.check_rows(METADATA, REFERENCES)
         store = cls(database, clock)
         check_command(database.label, store._read_properties().get("options"), cls.command)
         return store

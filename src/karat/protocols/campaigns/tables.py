@@ -81,3 +81,6 @@ RECORDS: Final = Table(
     Column("content", Text, nullable=False),
     Index("records_of", "judge", "task"),
 )
+
+REFERENCES: Final = ((LEASES.c.task, TASKS.c.number), (RECORDS.c.task, TASKS.c.number))
+"""Columns whose values have to be in another column."""

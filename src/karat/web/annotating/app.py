@@ -110,7 +110,7 @@ def create_app(config: AnnotatingConfig) -> Guard:
     async def _reverse(
         name: str, request: Request, reverse: Callable[[str, AnnotationTask, str, int], StoredChange]
     ) -> Response:
-        body = await decode_body(request, payloads.UndoRequest)
+        body = await decode_body(request, payloads.RevisionRequest)
 
         def work(person: str) -> payloads.UndoPayload:
             return desk.describe_undo(reverse(person, store.get_task(name), body.id, body.revision))
@@ -126,7 +126,7 @@ def create_app(config: AnnotatingConfig) -> Guard:
         return await _set_status(request, lambda person: store.reopen(person, store.get_task(name), body.id))
 
     async def skip(name: str, request: Request) -> Response:
-        body = await decode_body(request, payloads.SkipRequest)
+        body = await decode_body(request, payloads.DocumentSkipRequest)
         return await _set_status(request, lambda person: store.skip(person, store.get_task(name), body.id, body.reason))
 
     async def _set_status(request: Request, set_status: Callable[[str], StoredChange]) -> Response:

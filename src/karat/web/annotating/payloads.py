@@ -38,7 +38,7 @@ class ChangeRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     client_time: Annotated[str, msgspec.Meta(max_length=40)] | None = None
 
 
-class UndoRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RevisionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request to undo or redo the latest change."""
 
     id: RequestId
@@ -51,7 +51,7 @@ class StatusRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: RequestId
 
 
-class SkipRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DocumentSkipRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request to skip a document, with the reason."""
 
     id: RequestId
@@ -110,6 +110,8 @@ class ProjectPayload(msgspec.Struct, frozen=True):
     role: Literal["annotator", "adjudicator"] | None
     round: int
     whitelist: tuple[str, ...]
+    person: str | None
+    """A digest of the pseudonym, by which a browser keeps unsent changes of several people apart."""
 
 
 class SessionPayload(msgspec.Struct, frozen=True):

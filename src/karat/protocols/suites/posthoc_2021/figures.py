@@ -172,7 +172,9 @@ def _format_interval(interval: Interval | None) -> str:
 def _draw_scores() -> tuple[Plot, ...]:
     """Return the four panels of Figure 3, with 95 % intervals."""
     before = {(dataset, system): counts_before(dataset, system) for dataset, system in logged_before()}
-    after = {(dataset, source): counts_after(dataset, source) for dataset, source in parse_after()}
+    order = (*SOURCES[1:], SOURCES[0])  # the same marks before and after: the ground truth has scores only after
+    after_keys = sorted(parse_after(), key=lambda key: order.index(key[1]))
+    after = {(dataset, source): counts_after(dataset, source) for dataset, source in after_keys}
     plots = []
     for measure in ("precision", "recall"):
         for when, counts in (("before", before), ("after", after)):

@@ -38,6 +38,7 @@ from karat.protocols.verification.outcomes import (
     judge_qualities,
     passes_control,
 )
+from karat.storage.database_errors import DAMAGED, DatabaseUnavailableError
 
 
 class JudgeStatus(NamedTuple):
@@ -128,9 +129,12 @@ class CampaignStore(ParticipantStore):
     def _tasks(self) -> dict[int, JudgingTask]:
         """All tasks by number."""
         with self.database.open_read_transaction() as connection:
-            rows = connection.execute(select(TASKS.c.content).order_by(TASKS.c.number)).scalars()
-            tasks = [self._decode(row, JudgingTask) for row in rows]
-        return {task.number: task for task in tasks}
+            rows = connection.execute(select(TASKS.c.number, TASKS.c.content).order_by(TASKS.c.number)).all()
+        tasks = {row.number: self._decode(row.content, JudgingTask) for row in rows}
+        for number, task in tasks.items():
+            if task.number != number:
+                raise DatabaseUnavailableError(self.database.label, DAMAGED, f"task {number} has another number")
+        return tasks
 
     def get_task_name(self, task: JudgingTask) -> str:
         """Return the name of a task for judges, which reveals neither its number nor its source."""
