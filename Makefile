@@ -29,15 +29,16 @@ test-all: export KARAT_EXTRAS = 1
 test-all: extras web/node_modules lint words types contracts docs
 	$(BIN)/pytest --numprocesses auto --dist loadfile -m 'extras or both'
 
-# Hours, at the lowest priority: judges under load, servers and runs that are killed again and again, then INPUTS inputs for
+# Hours, at the lowest priority: judges and annotators under load, servers and runs that are killed again and again, then INPUTS inputs for
 # each target of the fuzzer. `.ci/run` does not call it; `make test-all` has short versions of all three.
 ROUNDS ?= 20
 INPUTS ?= 20000
 test-long: export KARAT_EXTRAS = 1
 test-long: extras
 	nice -n 19 $(BIN)/python -m tests.protocols.verification.load --judges 50 --seconds 300
+	nice -n 19 $(BIN)/python -m tests.protocols.annotation.load --annotators 20 --seconds 600 --kills 60
 	for round in $$(seq $(ROUNDS)); do nice -n 19 $(BIN)/pytest -n0 -q -k 'kill or survives' \
-		tests/protocols/verification tests/systems/running tests/web tests/kb || exit 1; done
+		tests/protocols/verification tests/protocols/annotation tests/systems/running tests/web tests/kb || exit 1; done
 	KARAT_LONG=1 nice -n 19 $(BIN)/pytest -n0 -q tests/protocols/reproduce/test_conventions.py
 	nice -n 19 $(BIN)/python -m tests.protocols.verification.test_restarts
 	nice -n 19 $(BIN)/python -m tests.storage.sweep

@@ -12,7 +12,7 @@ tests/fuzzing/cases, where it is a test from then on. The exit code is 1 where a
 from __future__ import annotations
 
 import argparse
-import faulthandler
+import os
 import sys
 import time
 from collections import Counter
@@ -20,9 +20,10 @@ from pathlib import Path
 
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # not this folder, whose `packaging` is another's name
 
-from tests.fuzzing.harness import CASES, SECONDS, Outcome, minimise, set_low_priority, store_case  # noqa: E402
+from tests.fuzzing.child import minimise  # noqa: E402
+from tests.fuzzing.harness import CASES, SECONDS, Outcome, store_case  # noqa: E402
 from tests.fuzzing.samples import samples  # noqa: E402
-from tests.fuzzing.targets import all_targets, make_case, tried  # noqa: E402
+from tests.fuzzing.targets import all_targets, child, make_case, tried  # noqa: E402
 
 
 class Tally:
@@ -35,12 +36,12 @@ class Tally:
         self.places: set[tuple[str, str]] = set()
         self.slowest = (0.0, "")
 
-    def count(self, outcome: Outcome, seconds: float, key: str) -> bool:
+    def count(self, outcome: Outcome, key: str) -> bool:
         """Count an outcome; return whether it escaped from a place that is new."""
         target = "formats" if outcome.target in samples() else outcome.target
         self.inputs[target] += 1
         self.accepted[target] += outcome.is_accepted and outcome.escape is None
-        self.slowest = max(self.slowest, (seconds, f"{key} {outcome.target}"))
+        self.slowest = max(self.slowest, (outcome.seconds, f"{key} {outcome.target}"))
         if outcome.escape is None:
             return False
         self.escapes[target] += 1
@@ -74,9 +75,8 @@ def main() -> int:
     parser.add_argument("--minimise", type=float, default=60, metavar="S", help="seconds to make an input smaller")
     parser.add_argument("--nice", action="store_true", help="run at the lowest priority")
     options = parser.parse_args()
-    faulthandler.enable()
-    if options.nice:
-        set_low_priority()
+    if options.nice and hasattr(os, "nice"):
+        os.nice(19)
     if options.number is not None:
         escape = tried(options.seed, options.number, only=options.only, seconds=60).escape
         print(escape.details if escape else "nothing escaped")  # noqa: T201
@@ -102,13 +102,10 @@ def try_inputs(tally: Tally, options: argparse.Namespace, only: str, inputs: int
     """Try inputs of one target, or of those with `only` in the name, up to a number of inputs or until `end`."""
     number = options.first
     while time.monotonic() < end and (inputs is None or number < options.first + inputs):
-        began = time.process_time()
         outcome = tried(options.seed, number, only=only, seconds=SECONDS)
-        if tally.count(outcome, time.process_time() - began, f"{options.seed}:{number}") and outcome.escape:
+        if tally.count(outcome, f"{options.seed}:{number}") and outcome.escape:
             case = make_case(options.seed, number, only)
-            path = store_case(
-                minimise(case, all_targets()[case.target], budget=options.minimise), outcome.escape, options.cases
-            )
+            path = store_case(minimise(case, child(), budget=options.minimise), outcome.escape, options.cases)
             line = f"{outcome.escape.input}\n    {outcome.escape.place}  {outcome.escape.what}\n    {path}"
             print(line, flush=True)  # noqa: T201
         number += 1

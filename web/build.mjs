@@ -5,7 +5,8 @@ import { build, transform } from "esbuild";
 const target = new URL("../src/karat/web/archive/bundle/", import.meta.url).pathname;
 const CLIENTS = {
   client: ["src/main.tsx", ["src/style.css"]],
-  judge: ["src/judge/main.tsx", ["src/style.css", "src/judge/style.css"]],
+  judge: ["src/judge/main.tsx", ["src/style.css", "src/common/style.css", "src/judge/style.css"]],
+  annotate: ["src/annotate/main.tsx", ["src/style.css", "src/common/style.css", "src/annotate/style.css"]],
 };
 /** The module `karat:pages`: PAGE of every file in src/pages by file name, so that a page is one file. */
 const pages = {

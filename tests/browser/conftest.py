@@ -61,17 +61,34 @@ def shots() -> Path:
 
 @pytest.fixture(scope="session")
 def opened(browser):
-    """Open an address; whatever the page says on its console, or asks elsewhere, fails the test."""
+    """Open an address; whatever the page says on its console, or asks elsewhere, fails the test.
+
+    `said` are parts of what it may say, and `confirms` are answers to its questions, in order; others are dismissed.
+    """
 
     @contextmanager
-    def at(address: str, *, size: str = "wide", scheme: str = "light", own: str = "", said: list[str] | None = None):
+    def at(
+        address: str,
+        *,
+        size: str = "wide",
+        scheme: str = "light",
+        own: str = "",
+        said: list[str] | None = None,
+        confirms: tuple[bool, ...] = (),
+    ):
+        answers = iter(confirms)
         width, height = SIZES[size]
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         page = context.new_page()
         heard: list[str] = []
+
+        def answer(dialog) -> None:
+            heard.append(f"dialog {dialog.message}")
+            (dialog.accept if next(answers, False) else dialog.dismiss)()
+
         page.on("console", lambda message: heard.append(message.text))
         page.on("pageerror", lambda problem: heard.append(str(problem)))
-        page.on("dialog", lambda dialog: (heard.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", answer)
         page.on("request", lambda asked: heard.extend(_foreign(asked.url, address, own)))
         page.goto(address)
         page.wait_for_selector("main :is(table, .document, figure, .missing, form)")

@@ -23,10 +23,11 @@ def campaign_of(tmp_path):
 
     with ExitStack() as stack:
 
-        def made(campaign):
+        def made(campaign, lead_token=None):
             store = CampaignStore.create(str(tmp_path / f"{campaign.options.kind}.sqlite"), campaign)
             stack.callback(store.database.close)
-            port = stack.enter_context(serving(create_app(JudgingConfig(store, open_starter()))))
+            config = JudgingConfig(store, open_starter(), lead_token=lead_token)
+            port = stack.enter_context(serving(create_app(config)))
             return store, lambda worker: f"http://127.0.0.1:{port}/#/join/{store.create_invitation(worker)}"
 
         yield made
@@ -194,6 +195,88 @@ def test_a_used_invitation_lets_nobody_in_and_a_session_goes_on(verifying, opene
         page.get_by_label("I have read this and agree.").check()
         page.get_by_role("button", name="Begin").click()
         page.wait_for_selector("[role=alert]:has-text('already used')")
+
+
+LEAD = "token-of-the-lead"
+
+
+def rows(page):
+    return [row.all_inner_texts() for row in [row.locator("th, td") for row in page.locator("tbody tr").all()]]
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"), [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")]
+)
+def test_the_lead_sees_all_judges_and_revokes_one(campaign_of, opened, shots, size, scheme):
+    store, invited = campaign_of(demo(batch=1, controls=0), LEAD)
+    lead = f"{invited('unused').partition('#')[0]}#/lead/{LEAD}"
+    with opened(invited("ben")) as page:
+        begun(page)
+        while page.locator("#passage").count():
+            decided(page, "v")
+        code = page.locator("code").inner_text()
+    question = "dialog Revoke the access of anna? The judgements stay."
+    with opened(invited("anna"), said=["401"]) as judge:
+        begun(judge)
+        decided(judge, "v")
+        n_records = len(store.get_records())
+        with opened(lead, size=size, scheme=scheme, said=[question], confirms=(False, True)) as page:
+            assert page.locator("h1").inner_text() == "Demo: judges"
+            assert page.locator("thead th").all_inner_texts() == ["Worker", "Tasks", "Controls", "Code", "Access"]
+            by_worker = {row[0]: row for row in rows(page)}
+            assert by_worker.keys() == {"anna", "ben"}
+            assert by_worker["ben"][1:] == ["1", "not tested", code, "Revoke"]
+            assert by_worker["anna"][4] == "Revoke"
+            whole(page, shots, f"lead-{size}-{scheme}")
+            button = page.get_by_role("row", name="anna").get_by_role("button", name="Revoke")
+            button.click()  # and answer no
+            assert store.find_judge(cookie(judge)) is not None
+            button.focus()
+            page.keyboard.press("Enter")  # and answer yes
+            page.wait_for_selector("td:has-text('revoked')")
+            assert {row[0]: row[4] for row in rows(page)} == {"anna": "revoked", "ben": "Revoke"}
+            whole(page, shots, f"lead-revoked-{size}-{scheme}")
+            page.reload()
+            page.wait_for_selector("td:has-text('revoked')")
+        assert store.find_judge(cookie(judge)) is None
+        assert len(store.get_records()) == n_records, "judgements stay"
+        judge.keyboard.press("v")
+        judge.wait_for_selector("text=Your invitation")
+
+
+def cookie(page):
+    return next(one["value"] for one in page.context.cookies() if one["name"] == "karat_judge")
+
+
+@pytest.mark.parametrize("token", ["wrong", "", "%F0%9F", "token-of-the-lead/"])
+def test_a_wrong_token_shows_the_lead_nothing(campaign_of, opened, shots, token):
+    store, invited = campaign_of(demo(), LEAD)
+    store.start_session(store.create_invitation("anna"), True)
+    with opened(f"{invited('unused').partition('#')[0]}#/lead/{token}", said=["401"]) as page:
+        page.wait_for_selector("[role=alert]:has-text('the token is missing or wrong')")
+        assert "anna" not in page.content()
+        assert page.locator("table").count() == 0
+        whole(page, shots, "lead-wrong-token")
+
+
+def test_the_lead_page_without_judges_and_without_a_token(campaign_of, browser, opened):
+    _, invited = campaign_of(demo(), LEAD)
+    page = browser.new_page()
+    page.goto(f"{invited('unused').partition('#')[0]}#/lead/{LEAD}")
+    page.wait_for_selector("text=No judge has entered.")
+    page.close()
+    _, invited = campaign_of(surveyed())  # nobody may be its lead
+    with opened(f"{invited('unused').partition('#')[0]}#/lead/{LEAD}", said=["40"]) as page:
+        page.wait_for_selector("[role=alert] .missing")
+        assert page.locator("table").count() == 0
+
+
+def test_names_of_judges_are_text(campaign_of, opened):
+    store, invited = campaign_of(demo(), LEAD)
+    store.start_session(store.create_invitation(ATTACK), True)
+    with opened(f"{invited('unused').partition('#')[0]}#/lead/{LEAD}") as page:
+        assert page.locator("tbody th").inner_text() == ATTACK
+        assert page.locator("main a[href], main img, main svg").count() == 0
 
 
 def test_hostile_passages_and_entities_are_text(campaign_of, opened):

@@ -231,7 +231,7 @@ ARRAY = json.dumps([{"id": "d1", "answers": [{"text": "London", "entity": "Q84",
 def test_broken_files_are_refused_in_words(data):
     def refused(source):
         try:
-            return llm.read_run_with_gold(source, lambda: GOLD)
+            return llm.read_run(source, lambda: GOLD)
         except UsageError:
             return []
 

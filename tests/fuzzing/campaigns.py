@@ -10,11 +10,11 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import karat
+from karat.protocols.campaigns.backups import dump_backup
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.overlay import apply_overlay, read_overlay
 from karat.protocols.verification.store.backups import (
-    dump_backup,
     export_judgements,
     import_judgements,
     restore_backup,
@@ -25,6 +25,8 @@ from tests.fuzzing.mutations import VALUES, changed_json, edited, revalued
 from tests.protocols.verification.test_campaign import corpus, run
 
 WORKER = "anna"
+_LINKS = 3
+"""Links that are judged of each task: each costs a transaction, and the others are like them."""
 
 
 @cache
@@ -231,7 +233,7 @@ def use_campaign(store: CampaignStore, random: Random) -> None:
                 task = attempt(lambda judge=judge: store.lease_task(judge))  # type: ignore[misc]
                 if task is None:
                     break
-                for index in range(len(task.links)):  # type: ignore[attr-defined]
+                for index in range(min(_LINKS, len(task.links))):  # type: ignore[attr-defined]
                     decision = SubmittedDecision(
                         f"f{number}-{index}", index, random.choice(list(Decision)), becomes="Q7"
                     )

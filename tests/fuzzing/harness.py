@@ -1,4 +1,4 @@
-"""One input at a time: made from a key, used under limits, and minimised and stored if anything escapes."""
+"""One input: made from a key, used under limits, and stored if anything escapes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from time import monotonic
 from typing import NamedTuple
 
 from karat import InputError, KaratError
@@ -55,11 +54,12 @@ class Escape(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of an input: its target, whether it got past the parser, and what escaped."""
+    """What came of an input: its target, whether it got past the parser, what escaped, and its processor seconds."""
 
     target: str
     is_accepted: bool
     escape: Escape | None
+    seconds: float = 0.0
 
 
 class Case(NamedTuple):
@@ -213,36 +213,6 @@ def _escape(input: str, what: str, problem: Exception) -> Escape:
     return Escape(input, f"{what}: {str(problem)[:200]}", place, "".join(traceback.format_exception(problem)))
 
 
-def minimise(case: Case, target: Target, *, budget: float = 60) -> Case:
-    """The smallest input from which the same escapes that was found within `budget` seconds."""
-    first = try_case(case, target, seconds=SECONDS).escape
-    if first is None:
-        return case
-    wanted, end = (first.place, first.what.partition(":")[0]), monotonic() + budget
-
-    def fails(files: Files) -> bool:
-        escape = try_case(case._replace(files=files), target, seconds=SECONDS).escape
-        return escape is not None and (escape.place, escape.what.partition(":")[0]) == wanted
-
-    files = dict(case.files)
-    for name in list(files):
-        fewer = {other: data for other, data in files.items() if other != name}
-        if fewer and fails(fewer):
-            files = fewer
-            continue
-        size = len(files[name])
-        while size and monotonic() < end:
-            start = 0
-            while start < len(files[name]) and monotonic() < end:
-                shorter = files | {name: files[name][:start] + files[name][start + size :]}
-                if fails(shorter):
-                    files = shorter
-                else:
-                    start += size
-            size //= 2
-    return case._replace(files=files)
-
-
 def store_case(case: Case, escape: Escape, folder: Path = CASES) -> Path:
     """Write a case to a file named by its target and where it escaped."""
     folder.mkdir(exist_ok=True, parents=True)
@@ -252,9 +222,3 @@ def store_case(case: Case, escape: Escape, folder: Path = CASES) -> Path:
     path = folder / f"{stem[:90]}.json"
     path.write_text(case.to_json(), encoding="utf-8")
     return path
-
-
-def set_low_priority() -> None:
-    """Give way to every other process."""
-    if hasattr(os, "nice"):
-        os.nice(19)

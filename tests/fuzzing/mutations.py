@@ -214,13 +214,13 @@ def changed_json(value: Any, random: Random) -> Any:
     for _ in range(random.choice((1, 1, 2))):
         places = list(_places(value))
         if not places or random.random() < 0.02:
-            return random.choice(VALUES)
+            return _copied(random.choice(VALUES))
         holder, key = random.choice(places)
         action = random.randrange(10)
         if action == 0:
             del holder[key]
         elif action == 1 and isinstance(holder, list):
-            holder.insert(key, deepcopy(holder[key]))
+            holder.insert(key, _copied(holder[key]))
         elif action == 1:
             holder[random.choice(("x", "", "id", "text", "meta", "\x1b"))] = holder[key]
         elif action == 2:
@@ -229,17 +229,35 @@ def changed_json(value: Any, random: Random) -> Any:
             holder[key] = {"x": holder[key]}
         elif action == 4:
             other, at = random.choice(places)
-            holder[key] = deepcopy(other[at]) if at in other or (isinstance(at, int) and at < len(other)) else None
+            holder[key] = _copied(other[at]) if at in other or (isinstance(at, int) and at < len(other)) else None
         else:
-            holder[key] = random.choice(VALUES)
+            holder[key] = _copied(random.choice(VALUES))  # the next change may be one inside it
     return value
 
 
-def _places(value: Any) -> Any:
+_DEEPEST = 50
+"""Levels at which values are changed: what is nested deeper as a whole could not be copied and written."""
+
+
+def _places(value: Any, depth: int = 0) -> Any:
     """Where a value can be changed: holders with keys."""
     for key in range(len(value)) if isinstance(value, list) else list(value) if isinstance(value, dict) else ():
         yield value, key
-        yield from _places(value[key])
+        if depth < _DEEPEST:
+            yield from _places(value[key], depth + 1)
+
+
+def _copied(value: Any) -> Any:
+    """A copy, however deep the value is."""
+    root = [value]
+    holders: list[tuple[Any, Any]] = [(root, 0)]
+    while holders:
+        holder, key = holders.pop()
+        if isinstance(holder[key], (list, dict)):
+            holder[key] = holder[key].copy()
+            keys = holder[key] if isinstance(holder[key], dict) else range(len(holder[key]))
+            holders += [(holder[key], inner) for inner in keys]
+    return root[0]
 
 
 def _xml(data: bytes, random: Random) -> bytes | None:

@@ -18,7 +18,8 @@ from karat.model.spec.format import Format
 from karat.storage.files import Source
 from tests.formats.test_hf_datasets import Held
 from tests.fuzzing import samples as sound
-from tests.fuzzing.harness import SECONDS, Case, FaultError, Files, Outcome, Target, attempt, command, try_case
+from tests.fuzzing.child import Child
+from tests.fuzzing.harness import SECONDS, Case, FaultError, Files, Outcome, Target, attempt, command
 from tests.fuzzing.mutations import broken, edited, revalued
 
 
@@ -250,11 +251,11 @@ def all_targets() -> dict[str, Target]:
 
     targets |= archives.TARGETS | servers.NIF_TARGETS
     if find_spec("sqlalchemy"):
-        from tests.fuzzing import campaigns
+        from tests.fuzzing import annotations, campaigns
 
-        targets |= campaigns.TARGETS
-    if find_spec("sqlalchemy") and find_spec("fastapi"):
-        targets |= servers.TARGETS
+        targets |= campaigns.TARGETS | annotations.TARGETS
+        if find_spec("fastapi"):
+            targets |= servers.TARGETS | annotations.SERVER_TARGETS
     return targets
 
 
@@ -277,7 +278,12 @@ def make_case(seed: str, number: int, only: str = "") -> Case:
     return Case(name, key, all_targets()[name].make(Random(key)))
 
 
+@cache
+def child() -> Child:
+    """The process in which inputs of all targets are used."""
+    return Child(all_targets())
+
+
 def tried(seed: str, number: int, *, only: str = "", seconds: float = SECONDS) -> Outcome:
     """One input, and what came of it."""
-    case = make_case(seed, number, only)
-    return try_case(case, all_targets()[case.target], seconds=seconds)
+    return child().try_case(make_case(seed, number, only), seconds=seconds)

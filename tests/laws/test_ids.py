@@ -24,7 +24,12 @@ from karat.model.spec.settings.conventions import Ids
 
 WEB = st.sampled_from(["http://", "https://", "//", ""])
 LANGUAGES = ("en", "de", "fr", "simple", "zh-min-nan")
-TITLES = st.text(min_size=1, max_size=6) | st.text("aA_ %23#4é1Ǆi\u0307/:", min_size=1, max_size=8)
+ESCAPES = st.lists(st.sampled_from(["%80", "%1B", "\x1b", "%8A", "%cc%81", "%C3", "é", "\u0301", "a", "_", " "]))
+TITLES = (
+    st.text(min_size=1, max_size=6)
+    | st.text("aA_ %23#4é1Ǆi\u0307/:", min_size=1, max_size=8)
+    | ESCAPES.filter(bool).map("".join)
+)
 ITEMS = st.builds(
     "{}{}{}".format,
     st.sampled_from(["", "wd:", "http://www.wikidata.org/entity/", "https://m.wikidata.org/wiki/"]),
@@ -65,6 +70,17 @@ def test_normalising_twice_is_normalising_once(id):
     assert normal(normal(id)) == normal(id)
 
 
+def test_bytes_that_are_no_utf8_have_one_spelling():
+    """The whole title stayed as written, so that a character before them was another id than its escape."""
+    for titles, form in (
+        (("\x1b%80", "%1B%80", "%1b%80"), "\x1b%80"),
+        (("%e9t%C3%A9", "%E9té", "%E9te\u0301"), "%E9té"),
+        (("%8A%CC%81", "%8a%cc%81"), "%8A%CC%81"),  # a combining character would change the escape before it
+    ):
+        for head in ("https://en.wikipedia.org/wiki/", "http://dbpedia.org/resource/"):
+            assert {normal(head + title) for title in titles} == {head + form}
+
+
 @given(CONTEXTS, WRITTEN)
 @example(IdContext(fragment_pages=frozenset({"https://en.wikipedia.org/wiki/A"})), "enwiki:a#%E9_")
 def test_it_is_so_in_every_context(context, id):
@@ -99,6 +115,8 @@ def test_nothing_is_merged_across_schemes_or_languages(one, two):
 
 
 @given(WRITTEN)
+@example("https://en.wikipedia.org/wiki/\x1b%80")
+@example("http://dbpedia.org/resource/%1B%80")
 def test_every_spelling_is_read_as_the_normal_form(id):
     for how in (Ids.NORMALISED, Ids.BRIDGED):
         form = NORMALISERS[how].normalise(id)

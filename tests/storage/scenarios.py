@@ -230,7 +230,7 @@ def _record(folder):
 
 
 def prepare_backup(folder):
-    from karat.protocols.verification.store.backups import dump_backup
+    from karat.protocols.campaigns.backups import dump_backup
 
     prepare_judged(folder)
     store = open_campaign(folder / "toy.sqlite")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="databases need SQLAlchemy, which make test-all installs")
-from sqlalchemy import Connection, text
+from sqlalchemy import Boolean, Column, Connection, Float, Integer, MetaData, Table, Text, text
 
+from karat.model.errors import InputError
 from karat.storage.database import Database, _PendingWork, open_database
-from karat.storage.database_errors import FULL, find_cause
+from karat.storage.database_errors import FULL, DatabaseUnavailableError, find_cause
 
 pytestmark = pytest.mark.both
 
@@ -67,3 +69,49 @@ def test_no_work_is_acknowledged_that_a_full_disk_undid(database):
     assert {find_cause(pending.problem) for pending in batch if pending.problem} == {FULL}
     assert database.run_write(insert(4)) == 1  # the next write works
     assert 4 in stored(database)
+
+
+TABLES = MetaData()
+CELLS = Table(
+    "cells",
+    TABLES,
+    Column("number", Integer, primary_key=True),
+    Column("weight", Float, nullable=False),
+    Column("is_new", Boolean, nullable=False),
+    Column("name", Text),
+    Column("other", Integer, nullable=False),
+)
+REFERENCES = ((CELLS.c.other, CELLS.c.number),)
+
+
+@pytest.mark.parametrize(
+    ("change", "finding"),
+    [
+        ("weight = 2, name = NULL, is_new = 0", None),
+        ("weight = 'x'", "the column weight of cells has a value of another type"),
+        ("weight = x'00'", "the column weight of cells has a value of another type"),
+        ("name = x'ff'", "the column name of cells has a value of another type"),
+        ("other = 'x'", "the column other of cells has a value of another type"),
+        ("is_new = 2", "the column is_new of cells has a value of another type"),
+        ("other = 9", "the column other of cells refers to a missing row"),
+    ],
+)
+def test_values_that_a_table_does_not_allow_are_damage(change, finding, tmp_path):
+    """SQLite stores a text in a column of numbers, and a judge got a traceback."""
+    database = open_database(str(tmp_path / "b.sqlite"), create=True)
+    with database.open_write_transaction() as connection:
+        TABLES.create_all(connection)
+        connection.execute(text("INSERT INTO cells VALUES (1, 0.5, 1, 'a', 1)"))
+        connection.execute(text("PRAGMA ignore_check_constraints = 1"))
+        connection.execute(text(f"UPDATE cells SET {change}"))
+    with nullcontext() if finding is None else pytest.raises(DatabaseUnavailableError, match=finding):
+        database.check_rows(TABLES, REFERENCES)
+    database.close()
+
+
+def test_a_message_of_sqlite_that_is_no_utf8(database, tmp_path):
+    database.close()
+    path = tmp_path / "a.sqlite"
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE cells", b"CREATE \x81ABLE cells"))
+    with pytest.raises(InputError, match="a database that cannot be opened"):
+        open_database(str(path))

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.extras
 
 WEB = ROOT / "web"
 MOST = 150_000
-"""Bytes of the client, compressed."""
+"""Bytes of a client, compressed."""
 
 
 def test_the_bundle_is_what_the_source_builds(tmp_path):
@@ -29,9 +29,10 @@ def test_the_bundle_is_what_the_source_builds(tmp_path):
         assert path.read_bytes() == (shipped / path.name).read_bytes(), f"{path.name} is stale. Run make web."
 
 
-def test_the_bundle_is_small():
+@pytest.mark.parametrize("client", ["client", "judge", "annotate"])
+def test_the_bundle_is_small(client):
     shipped = ROOT / "src" / "karat" / "web" / "archive" / "bundle"
-    size = sum(len(gzip.compress((shipped / name).read_bytes(), 9)) for name in ("client.js", "client.css"))
+    size = sum(len(gzip.compress((shipped / f"{client}.{kind}").read_bytes(), 9)) for kind in ("js", "css"))
     assert size < MOST
     assert "preact" in (shipped / "licences.txt").read_text(encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""What all three servers refuse before they do anything: bodies without end, other hosts, silence, and guesses."""
+"""What all servers refuse before they do anything: bodies without end, other hosts, silence, and guesses."""
 
 import socket
 import threading
@@ -10,6 +10,7 @@ import pytest
 from karat.web.server import request_checks
 from karat.web.server.nif_server import create_server
 from karat.web.server.request_checks import BodyBudget, GuessLimit, WebError
+from tests.protocols.annotation.projects import make_project, make_task
 from tests.protocols.verification.test_campaign import corpus, run
 
 TOKEN = "right"
@@ -57,6 +58,17 @@ def serve_campaign(tmp_path):
 
 
 @contextmanager
+def serve_project(tmp_path):
+    from karat.protocols.annotation.store.store import AnnotationStore
+    from karat.web.annotating.app import AnnotatingConfig, create_app
+
+    store = AnnotationStore.create(str(tmp_path / "small.sqlite"), make_project([make_task()]))
+    with serve_app(create_app(AnnotatingConfig(store))) as port:
+        yield port, "/api/session", ("content-type: application/json",)
+    store.database.close()
+
+
+@contextmanager
 def serve_nif(tmp_path):
     with create_server("127.0.0.1", 0, lambda body: body, "text/turtle") as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
@@ -72,15 +84,34 @@ def serve_nif(tmp_path):
     params=[
         pytest.param(serve_archive, marks=pytest.mark.extras),
         pytest.param(serve_campaign, marks=pytest.mark.extras),
+        pytest.param(serve_project, marks=pytest.mark.extras),
         serve_nif,
     ],
-    ids=["serve", "verify serve", "serve-nif"],
+    ids=["serve", "verify serve", "annotate serve", "serve-nif"],
 )
 def server(request, tmp_path, monkeypatch):
     """The port of a server, the path to which bodies are sent, and the headers that these need."""
     monkeypatch.setenv("KARAT_MAX_RESPONSE", "100000")
     with request.param(tmp_path) as found:
         yield found
+
+
+@pytest.mark.extras
+def test_responses_are_not_held_back_for_more_bytes(tmp_path, monkeypatch):
+    """Without the option, the body of every response comes 40 ms after its headers."""
+    from karat.web.server.listener import TimedProtocol
+
+    options = []
+    begin = TimedProtocol.connection_made
+
+    def note(self, transport):
+        begin(self, transport)
+        options.append(transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    monkeypatch.setattr(TimedProtocol, "connection_made", note)
+    with serve_project(tmp_path) as (port, _, _):
+        assert send(port, head("/api/project", "connection: close", method="GET"))[0].startswith(b"HTTP/1.1 200")
+    assert options == [1]
 
 
 def send(port, *pieces, host="127.0.0.1", pause=0.0):

@@ -357,11 +357,12 @@ def test_no_request_breaks_the_server(root, tmp_path):
     assert done.returncode == 0, done.stdout
 
 
-def test_the_terminal_gets_the_cause_of_what_looks_like_a_damaged_archive(caplog):
+@pytest.mark.parametrize("problem", [TypeError("ours"), OSError("ZSTD decompression failed")], ids=["ours", "damage"])
+def test_the_terminal_gets_the_cause_of_a_damaged_table_and_our_errors_are_not_called_damage(problem, caplog):
     from fastapi import FastAPI
     from fastapi.testclient import TestClient
 
-    from karat.web.archive.archive import report_damage
+    from karat.web.archive.case_table import report_unreadable_cases
     from karat.web.server.http_responses import add_error_handlers
 
     app = FastAPI()
@@ -369,11 +370,14 @@ def test_the_terminal_gets_the_cause_of_what_looks_like_a_damaged_archive(caplog
 
     @app.get("/x")
     def fail() -> None:
-        with report_damage("resource x"):
-            raise TypeError("ours")
+        with report_unreadable_cases():
+            raise problem
 
-    response = TestClient(app).get("/x")
-    assert "archive files that contradict each other" in response.text
+    response = TestClient(app, raise_server_exceptions=False).get("/x")
     assert "Traceback" not in response.text
+    if isinstance(problem, TypeError):
+        assert (response.status_code, response.json()["error"]) == (500, "internal")
+        return
+    assert "an invalid archive file (OSError: ZSTD decompression failed)" in response.json()["message"]
     (record,) = [record for record in caplog.records if record.name == "uvicorn.error"]
-    assert isinstance(record.exc_info[1], TypeError)
+    assert record.exc_info[1] is problem

@@ -20,6 +20,7 @@ from karat.version import __version__
 
 COMMANDS = {
     "agreement": "Measure inter-annotator agreement.",
+    "annotate": "Annotate texts, measure agreement and adjudicate.",
     "compare": "Compare systems and test the differences.",
     "curve": "Plot scores against threshold, coverage, alpha or categories.",
     "data": "List, fetch, convert, check and describe datasets.",

@@ -1,18 +1,24 @@
-"""A progress line on standard error, shown on terminals only and after the first second."""
+"""Progress on standard error, shown on terminals only: a line after the first second, and bars for large files."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from shutil import get_terminal_size
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+import click
 
 from karat.model.output.control_chars import escape_controls
 from karat.model.output.progress import Advance, report_progress_to
+
+if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar  # click gives the type no public name
 
 _DELAY = 1.0  # seconds before the line is shown
 _INTERVAL = 0.1  # seconds between two updates
@@ -134,3 +140,27 @@ def hide_progress() -> None:
     """Clear the progress line, so that other output can be printed; it appears again with the next update."""
     for line in _active_lines:
         line.hide()
+
+
+@contextmanager
+def show_progress_bars() -> Iterator[Callable[[str, int, int | None], None] | None]:
+    """Show a progress bar for each file inside the block, if standard error is a terminal.
+
+    Yields the function that updates a bar (path, bytes done, total bytes or None), or None without a terminal.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bars: dict[str, ProgressBar[int]] = {}
+
+    def report(path: str, done: int, total: int | None) -> None:
+        if path not in bars and total is not None:
+            bars[path] = click.progressbar(length=total, label=Path(path).name, file=sys.stderr)
+        if path in bars:
+            bars[path].update(done - bars[path].pos)
+
+    try:
+        yield report
+    finally:
+        for bar in bars.values():
+            bar.render_finish()

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus, drop_text_facts
 from karat.model.run import Run
+from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.checks import RowLocator
 from karat.model.tables.schema import GOLD
 
 _DOCUMENT_METADATA = ("domain", "document type", "language")
@@ -30,7 +30,7 @@ def pool_corpora(corpora: Sequence[Corpus]) -> Corpus:
         [_add_document_metadata(corpus, common) for corpus in corpora], has_numbered_ids=has_shared_ids(corpora)
     )
     name = "+".join(corpus.name for corpus in corpora)
-    pooled = Corpus.from_table(table, name=name, metadata=common, locate_row=_locate_document(table))
+    pooled = Corpus.from_table(table, name=name, metadata=common, locate_row=checks.locate_by_id(table))
     return replace(pooled, skipped=_sum_skipped(corpora))
 
 
@@ -43,7 +43,7 @@ def pool_runs(runs: Sequence[Run], *, has_numbered_ids: bool) -> Run:
     name = _common_run_name([run.name for run in runs])
     metadata = _common_metadata(r.metadata for r in runs)
     pooled = Run.from_table(
-        table, name=name, metadata=metadata, locate_row=_locate_document(table), texts=_concat_texts(runs)
+        table, name=name, metadata=metadata, locate_row=checks.locate_by_id(table), texts=_concat_texts(runs)
     )
     return replace(pooled, skipped=_sum_skipped(runs))
 
@@ -127,11 +127,6 @@ def _prefix_ids(table: Arrow, number: int) -> Arrow:
     """Return the table with `number`, that of its corpus, put before each document id."""
     ids = pc.binary_join_element_wise(str(number), table.column("id").cast(pa.string()), "/")
     return table.set_column(table.column_names.index("id"), "id", ids)
-
-
-def _locate_document(table: Arrow) -> RowLocator:
-    """Return a function that names the document in a row of the table, for error messages."""
-    return lambda row: f"document {table.column('id')[row].as_py()!r}"
 
 
 def _common_metadata(metadata: Iterable[Mapping[str, str]]) -> dict[str, str]:

@@ -50,7 +50,7 @@ class FetchResult(JsonRecord, frozen=True):
 def find_folder(split: ChosenSplit) -> Path | None:
     """Return the first dataset folder that has all files of a split, or None; the content is not checked."""
     folders = list_dataset_folders() if split.split.root is None else (split.split.root,)
-    return next((folder for folder in folders if not _missing_paths(split, folder)), None)
+    return next((f for f in folders if all(find_stored_path(f / item.path) for item in split.split.files)), None)
 
 
 def prepare_split(split: ChosenSplit) -> Path:
@@ -64,7 +64,7 @@ def prepare_split(split: ChosenSplit) -> Path:
         raise UsageError(_missing_message(split))
     if split.split.root is None:
         for item in split.split.files:
-            check_item(item, _stored_path(folder, item), str(split.name))
+            check_item(item, find_stored_path(folder / item.path) or folder / item.path, str(split.name))
     return find_stored_path(folder / split.split.main_path) or folder / split.split.main_path
 
 
@@ -260,16 +260,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def _stored_path(folder: Path, item: Item) -> Path:
-    """Return the path of an item in a folder, possibly compressed; the plain path if it is missing."""
-    return find_stored_path(folder / item.path) or folder / item.path
-
-
-def _missing_paths(split: ChosenSplit, folder: Path) -> list[str]:
-    """Return the registered paths of the files that a folder lacks."""
-    return [item.path for item in split.split.files if find_stored_path(folder / item.path) is None]
 
 
 def _file_names(files: Sequence[Item]) -> list[str]:

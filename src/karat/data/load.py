@@ -397,12 +397,7 @@ def load_manifest(name: str, *, format: str | None = None) -> Manifest:
     Empty for pools, registered names, streams, and without one.
     """
     item = _Input(name, format)
-    if (
-        item.pool_members
-        or find_dataset(name) is not None
-        or find_stored_predictions(name) is not None
-        or item.source.is_single_pass
-    ):
+    if not item.is_file or item.source.is_single_pass:
         return Manifest()
     read = item.detected_format.read_manifest
     return (None if read is None else read(item.source)) or Manifest()
@@ -544,8 +539,7 @@ def _open_partitions(item: _Input, *, gold: bool) -> PartitionedData | None:
 
     `gold`: whether a gold standard or predictions are requested.
     """
-    registered = find_dataset(item.name) is not None or find_stored_predictions(item.name) is not None
-    if item.pool_members or registered or item.policy != ErrorPolicy():
+    if not item.is_file or item.policy != ErrorPolicy():
         return None
     source, file_format = item.source, item.detected_format
     if file_format.open_partitions is None or source.is_single_pass or (not source.is_folder and source.is_compressed):

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -93,13 +93,8 @@ def _normalise_rule(text: str) -> str:
                 return f"score<{match['number']}"
         except ValueError:
             pass
-    _raise_unknown_rule(text)
-
-
-def _raise_unknown_rule(rule: str) -> NoReturn:
-    """Raise an error that lists the rules."""
     rules = "; ".join(f"{name}: {description}" for name, description in RULES.items())
-    raise UsageError(f"{rule!r} is not a rule for dropping predictions. Rules are {rules}.")
+    raise UsageError(f"{text!r} is not a rule for dropping predictions. Rules are {rules}.")
 
 
 class _RuleInput(NamedTuple):
@@ -141,7 +136,8 @@ def _decide(rule: str, data: _RuleInput) -> _Decision:
         return _decide_by_name(data)
     if rule.startswith("type:"):
         return _decide_by_type(data, rule.removeprefix("type:"))
-    return _decide_by_score(data, float(rule.removeprefix("score<")))
+    score = data.predictions.score()  # predictions without score are undecided
+    return _Decision(score < float(rule.removeprefix("score<")), np.isnan(score), "no score")
 
 
 def _decide_by_text(data: _RuleInput) -> _Decision:
@@ -164,12 +160,6 @@ def _iterate_prediction_texts(data: _RuleInput) -> Iterator[str]:
         for _ in range(count):
             start, end = next(bounds)
             yield (text or "")[start:end]
-
-
-def _decide_by_score(data: _RuleInput, min_score: float) -> _Decision:
-    """Decide the rule `score<T`; predictions without score are undecided."""
-    score = data.predictions.score()
-    return _Decision(score < min_score, np.isnan(score), "no score")
 
 
 def _decide_by_name(data: _RuleInput) -> _Decision:

@@ -16,13 +16,15 @@ import pyarrow.compute as pc
 
 from karat.evaluation.cases.id_health import add_title_kinds, find_patterns, get_id_kind
 from karat.evaluation.request import Request
+from karat.kb.ids.id_context import build_context
 from karat.kb.ids.normal_forms import find_plain_qids, normalise_ids
+from karat.kb.ids.normalising_kb import wrap_kb
 from karat.kb.protocol import KB
-from karat.matching.read.read_options import ID_COLUMNS
+from karat.matching.read.read_options import ID_COLUMNS, ReadOptions, collect_table_evidence
 from karat.model.corpus import Corpus
 from karat.model.run import Run
 from karat.model.spec.engine import PartitionedData
-from karat.model.spec.settings.conventions import Ids
+from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Longs, Mentions, flatten_mentions
 from karat.model.tables.schema import GOLD
@@ -99,6 +101,20 @@ def bridge_ids(
         for run in foreign_runs
     )
     return request.replace(kb=bridge, is_bridge=True) if is_bridged else request
+
+
+def build_link_options(corpus: Corpus, runs: Sequence[Run], kb: KB | None) -> ReadOptions:
+    """Return how the links of all sources are read, as in scoring: the ids of all sources decide together.
+
+    Without `kb`, the built-in knowledge base is used if it bridges ids of different schemes.
+    """
+    bridge = kb or bridge_ids(Request.from_options(), corpus, runs).kb
+    tables = [corpus.table, *(run.table for run in runs)]
+    context = build_context(map(collect_table_evidence, tables))
+    base = ReadOptions(
+        kb=None if bridge is None else wrap_kb(bridge, Ids.NORMALISED), ids=Ids.NORMALISED, nil_ids=NilIds.NOT_IN_WIKI
+    )
+    return base.with_id_context(context)
 
 
 def needs_bridge(request: Request, corpus: Corpus, run: Run) -> bool:

@@ -42,11 +42,6 @@ def find_roles(cls: str) -> frozenset[str]:
     return frozenset(role for role, classes in ROLES.items() if not classes.isdisjoint(spellings))
 
 
-def _format_pair_location(row: int) -> str:
-    """Return the location of a row of pairs for messages, such as `pairs[3]`."""
-    return f"pairs[{row}]"
-
-
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """A directed acyclic graph of classes; a class may have several superclasses.
@@ -58,7 +53,7 @@ class Hierarchy:
     """Direct superclasses by class, sorted."""
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[tuple[str, str]], *, where: RowLocator = _format_pair_location) -> Hierarchy:
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]], *, where: RowLocator = "pairs[{}]".format) -> Hierarchy:
         """Build a hierarchy from pairs (class, superclass); raise `InputError` if there is a cycle.
 
         `where`: function from the index of a pair to its location in error messages.

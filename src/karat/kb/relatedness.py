@@ -44,7 +44,8 @@ class InLinks:
         `size`: number of entities in the knowledge base.
         """
         target_column, source_column = (
-            pa.chunked_array([pa.array(column)]) if not _is_arrow(column) else column for column in (targets, sources)
+            pa.chunked_array([pa.array(column)]) if not isinstance(column, pa.Array | pa.ChunkedArray) else column
+            for column in (targets, sources)
         )
         ids, source_ids = (pc.unique(column) for column in (target_column, source_column))
         n_sources = max(len(source_ids), 1)
@@ -119,8 +120,3 @@ class InLinks:
         wanted_keys = self._source_codes[rows] + (large * self._n_sources)[pair]
         positions = np.minimum(np.searchsorted(self._keys, wanted_keys), max(len(self._keys) - 1, 0))
         return np.bincount(pair[self._keys[positions] == wanted_keys], minlength=len(small))
-
-
-def _is_arrow(values: object) -> bool:
-    """Return whether the values are an Arrow array."""
-    return isinstance(values, pa.Array | pa.ChunkedArray)

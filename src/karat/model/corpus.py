@@ -96,10 +96,7 @@ class Corpus(TableDisplay):
         check_names("corpus", name, *metadata.values())
         documents = check_objects(documents, Document)
         table = to_table(map(validate_object, documents), GOLD)
-        ids = table.column("id")
-        return cls.from_table(
-            table, name=name, metadata=metadata, locate_row=lambda row: f"document {ids[row].as_py()!r}"
-        )
+        return cls.from_table(table, name=name, metadata=metadata, locate_row=checks.locate_by_id(table))
 
     @classmethod
     def from_reader(
@@ -117,9 +114,8 @@ class Corpus(TableDisplay):
         `skipped` counts what the reader skipped or repaired, by description; zero counts are dropped.
         """
         table = to_table(documents, GOLD)
-        ids = table.column("id")
-        locator = locate_row or (lambda row: f"document {ids[row].as_py()!r}")
-        corpus = cls.from_table(table, name=name, metadata=metadata or {}, locate_row=locator)
+        locate_row = locate_row or checks.locate_by_id(table)
+        corpus = cls.from_table(table, name=name, metadata=metadata or {}, locate_row=locate_row)
         return replace(corpus, skipped={description: count for description, count in (skipped or {}).items() if count})
 
     @classmethod

@@ -20,6 +20,10 @@ Dialect: TypeAlias = Literal["el", "fel", "nifify"]
 """The spelling: the paper's files (`el:Mnt-Full`), the published vocabulary, or NIFify v2 (`mnt:FullMentionPN`)."""
 
 
+COARSE_TYPES = ("Person", "Organisation", "Place", "Miscellany")
+"""The types of entities in the paper's files."""
+
+
 class Node(NamedTuple):
     """A category with its titles and spellings."""
 
@@ -68,11 +72,6 @@ def _make_overlap(name: str, title: str, count_title: str, fel: str, *nifify: st
     return Node(f"overlap:{name}", title, count_title, (f"Olp-{name}",), (fel,), nifify)
 
 
-def _make_reference(name: str) -> Node:
-    """Return a leaf of the dimension `reference`, how the mention refers to its entity."""
-    return Node(f"reference:{name}", name, name, (f"Ref-{name}",), (f"{name}Reference",), ())
-
-
 _LEAVES = (
     _make_form("Full", "Full Mention", "Full Name", "FullProperForm", "FullMentionPN"),
     _make_form("Short", "Short Mention", "Short Name", "ShortProperForm", "ShortMentionPN"),
@@ -90,7 +89,10 @@ _LEAVES = (
     _make_overlap("Maximal", "Maximal Overlap", "Maximal Overlap", "MaximalOverlap"),
     _make_overlap("Intermediate", "Intermediate Overlap", "Intermediate Overlap", "IntermediateOverlap"),
     _make_overlap("Minimal", "Minimal Overlap", "Minimal Overlap", "MinimalOverlap"),
-    *map(_make_reference, ("Direct", "Anaphoric", "Metaphoric", "Metonymic", "Related", "Descriptive")),
+    *(
+        Node(f"reference:{name}", name, name, (f"Ref-{name}",), (f"{name}Reference",), ())
+        for name in ("Direct", "Anaphoric", "Metaphoric", "Metonymic", "Related", "Descriptive")
+    ),
 )
 """The leaves in the order of the paper's tables. An empty `nifify` is spelt as in `fel`."""
 

@@ -54,11 +54,6 @@ def selection_note(run: str, corpus: str) -> str:
     return f"{run}: oracle, this variant was selected on {corpus}"
 
 
-def _locate_by_id(table: Arrow) -> checks.RowLocator:
-    """Return a function that takes a row of `table` and returns `document 'ID'`, for messages."""
-    return lambda row: f"document {table.column('id')[row].as_py()!r}"
-
-
 @dataclass(frozen=True, eq=False)
 class Run(TableDisplay):
     """The predictions of one system, stored as columns; iterate for `Response` objects."""
@@ -97,7 +92,7 @@ class Run(TableDisplay):
         check_names("run", name, *metadata.values())
         responses = check_objects(responses, Response)
         table = to_table(map(validate_object, responses), PREDICTIONS)
-        return cls.from_table(table, name=name, metadata=metadata, locate_row=_locate_by_id(table))
+        return cls.from_table(table, name=name, metadata=metadata, locate_row=checks.locate_by_id(table))
 
     @classmethod
     def from_reader(
@@ -119,7 +114,11 @@ class Run(TableDisplay):
         table = to_table(responses, PREDICTIONS)
         text_array = to_text_column(texts)
         run = cls.from_table(
-            table, name=name, metadata=metadata or {}, locate_row=locate_row or _locate_by_id(table), texts=text_array
+            table,
+            name=name,
+            metadata=metadata or {},
+            locate_row=locate_row or checks.locate_by_id(table),
+            texts=text_array,
         )
         return replace(run, skipped={description: count for description, count in (skipped or {}).items() if count})
 

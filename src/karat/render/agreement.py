@@ -22,7 +22,7 @@ def render_page(agreement: Agreement, *, width: int | None = None) -> str:
     f1 = [
         [
             f"{pair.annotator_a}, {pair.annotator_b}",
-            *(_format_cell(pair.f1[relation], percent=True) for relation in relations),
+            *(format_score(pair.f1[relation], percent=True) for relation in relations),
         ]
         for pair in agreement.pairs
     ]
@@ -67,16 +67,16 @@ def _render_categories(agreement: Agreement, width: int | None) -> list[str]:
     if not agreement.categories:
         return []
     kappa = [
-        [f"{pair.annotator_a}, {pair.annotator_b}", *map(_format_cell, pair.kappa_of_categories.values())]
+        [f"{pair.annotator_a}, {pair.annotator_b}", *map(format_score, pair.kappa_of_categories.values())]
         for pair in agreement.pairs
     ]
     rows = [
         [
             dimension,
             str(scores.same.items),
-            _format_cell(scores.same, percent=True),
-            _format_cell(scores.fleiss),
-            _format_cell(scores.alpha),
+            format_score(scores.same, percent=True),
+            format_score(scores.fleiss),
+            format_score(scores.alpha),
         ]
         for dimension, scores in agreement.categories.items()
     ]
@@ -98,10 +98,10 @@ def _explain_spans(has_others: bool) -> str:
 
 def _format_cells(score: AgreementScore) -> list[str]:
     """Return two cells: a coefficient, and its number of items."""
-    return [_format_cell(score), str(score.items)]
+    return [format_score(score), str(score.items)]
 
 
-def _format_cell(score: AgreementScore, *, percent: bool = False) -> str:
+def format_score(score: AgreementScore, *, percent: bool = False) -> str:
     """Format a coefficient with its interval, if any, in percent or as a number; `–` if undefined."""
     if score.value is None:
         return "–"

@@ -5,22 +5,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from karat.analysis.comparison.cases import CaseFilter, MentionCase
+from karat.analysis.comparison.cases import CaseFilter, CaseList, MentionCase, NamedLink, SystemCase
 from karat.evaluation.cases.errors import categories
+from karat.matching.facts.sentence import Sentence
 from karat.matching.read.invented_mentions import is_invented
 from karat.model.output.control_chars import escape_controls, escape_json
 from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.results.result import WARNING, format_id_health
 from karat.model.results.verdict import Outcome
 from karat.render.tables import UNDEFINED, draw_text
-
-if TYPE_CHECKING:
-    from karat.analysis.comparison.cases import CaseList, NamedLink, SystemCase
-    from karat.matching.facts.sentence import Sentence
 
 WIDTH: Final = 80
 """Default width of the output."""

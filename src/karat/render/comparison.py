@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 import pyarrow as pa
 
-from karat.analysis.comparison.compare import Ranks, Runtimes
+from karat.analysis.comparison.compare import Comparison, Ranks, Runtimes
 from karat.analysis.comparison.flips import DetectionStats, Flips
 from karat.analysis.comparison.linking_loss import LinkingLosses
 from karat.analysis.comparison.means import Mean, MeanPair
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.overfitting import OverfittingIndex
 from karat.analysis.comparison.rank_sensitivity import RankSensitivity
-from karat.analysis.comparison.significance import DatasetScores
+from karat.analysis.comparison.samples import Estimate
+from karat.analysis.comparison.significance import DatasetScores, SystemScore
+from karat.analysis.comparison.similarity import JointCoverage, PairSimilarity, Similarity
 from karat.analysis.comparison.similarity.pooled import PooledSimilarity
 from karat.model.output.control_chars import escape_json
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING, IdHealth, format_id_health
+from karat.model.tables.arrow import Arrow
 from karat.render.scores import emphasise_cells, find_best_indices
 from karat.render.tables import UNDEFINED, DrawTable, Layout, describe_convention, format_percent, get_layout
-
-if TYPE_CHECKING:
-    from karat.analysis.comparison.compare import Comparison
-    from karat.analysis.comparison.samples import Estimate
-    from karat.analysis.comparison.significance import SystemScore
-    from karat.analysis.comparison.similarity import JointCoverage, PairSimilarity, Similarity
-    from karat.model.results.result import Score
-    from karat.model.tables.arrow import Arrow
 
 _ORACLE = " oracle"
 _MANY = 6  # names in a line
@@ -382,18 +376,11 @@ def _render_linking_loss(comparison: Comparison, draw: DrawTable) -> Iterator[st
         [
             system,
             *map(format_percent, (losses.mean[system].mentions, losses.mean[system].links)),
-            _format_loss(losses.mean[system].loss),
+            _format_interval(losses.mean[system].loss, format_percent),
         ]
         for system in order
     ]
     yield draw([[f"{datasets}, in percent", losses.mentions, losses.links, "drop"], *rows], {0})
-
-
-def _format_loss(estimate: Estimate) -> str:
-    """Format a loss in percentage points, with its interval if there is one."""
-    if estimate.low is None or estimate.high is None:
-        return format_percent(estimate.value)
-    return f"{format_percent(estimate.value)} [{format_percent(estimate.low)}, {format_percent(estimate.high)}]"
 
 
 def _render_common_accuracy(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
@@ -478,11 +465,11 @@ def _format_overfitting(overfitting: OverfittingIndex) -> str:
     )
 
 
-def _format_interval(estimate: Estimate) -> str:
-    """Format a difference in points with its sign, and with its interval if there is one."""
+def _format_interval(estimate: Estimate, format_value: Callable[[float | None], str] = _format_signed) -> str:
+    """Format a difference in points, by default with its sign, and with its interval if there is one."""
     if estimate.low is None or estimate.high is None:
-        return _format_signed(estimate.value)
-    return f"{_format_signed(estimate.value)} [{_format_signed(estimate.low)}, {_format_signed(estimate.high)}]"
+        return format_value(estimate.value)
+    return f"{format_value(estimate.value)} [{format_value(estimate.low)}, {format_value(estimate.high)}]"
 
 
 def _render_runtimes(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
@@ -553,8 +540,8 @@ def _render_similarity(similarity: Similarity, draw: DrawTable) -> Iterator[str]
         yield _draw_matrix(
             f"{relation}: similarity in percent, macro/micro",
             list(similarity.runs),
-            lambda system_a, system_b, pairs=pairs: _format_macro_micro(
-                pairs[system_a, system_b].macro, pairs[system_a, system_b].micro
+            lambda a, b, pairs=pairs: "/".join(
+                format_percent(score.value) for score in (pairs[a, b].macro, pairs[a, b].micro)
             ),  # type: ignore[misc]
             draw,
         )
@@ -581,11 +568,6 @@ def _describe_coverage(group: JointCoverage) -> str:
             ),
         ]
     )
-
-
-def _format_macro_micro(macro: Score, micro: Score) -> str:
-    """Format macro and micro similarity in percent, as `MACRO/MICRO`."""
-    return f"{format_percent(macro.value)}/{format_percent(micro.value)}"
 
 
 def _format_share(count: int, correct: int) -> list[str]:

@@ -201,56 +201,51 @@ def _build_threshold_file(curve: ThresholdCurve, measure: str) -> ThresholdCurve
 
 def coverage_json(systems: Sequence[ScoredPredictions]) -> bytes:
     """Encode risk-coverage curves, one JSON object per line; all systems must have scored predictions."""
-    return b"".join(map(encode_line, map(_build_coverage_file, systems)))
-
-
-def _build_coverage_file(system: ScoredPredictions) -> CoverageCurveFile:
-    """Return the JSON record of a risk-coverage curve; the system must have scored predictions."""
-    return build_record(
-        CoverageCurveFile,
-        system,
-        over="coverage",
-        measure="aurc",
-        predictions=system.n_predictions,
-        without_score=system.n_predictions - len(system.scores),
-        points=msgspec.convert(system.table.drop_columns(["run"]).to_pydict(), CoveragePoints),
+    files = (
+        build_record(
+            CoverageCurveFile,
+            system,
+            over="coverage",
+            measure="aurc",
+            predictions=system.n_predictions,
+            without_score=system.n_predictions - len(system.scores),
+            points=msgspec.convert(system.table.drop_columns(["run"]).to_pydict(), CoveragePoints),
+        )
+        for system in systems
     )
+    return b"".join(map(encode_line, files))
 
 
 def alpha_json(curves: Sequence[AlphaCurve], measure: str, alpha: Floats) -> bytes:
     """Encode curves over alpha at the given values, one JSON object per line; `measure` decides who leads."""
     leaders = tuple(LeaderRecord(*lead) for lead in find_leaders(curves, measure))
-    return b"".join(encode_line(_build_alpha_file(curve, measure, alpha, leaders)) for curve in curves)
-
-
-def _build_alpha_file(
-    curve: AlphaCurve, measure: str, alpha: Floats, leaders: tuple[LeaderRecord, ...]
-) -> AlphaCurveFile:
-    """Return the JSON record of a curve over alpha, at the given values."""
-    return build_record(
-        AlphaCurveFile,
-        curve,
-        over="alpha",
-        membership=curve.preset,
-        measure=measure,
-        leaders=leaders,
-        points=msgspec.convert(_get_columns(curve.table(alpha)), AlphaPoints),
+    files = (
+        build_record(
+            AlphaCurveFile,
+            curve,
+            over="alpha",
+            membership=curve.preset,
+            measure=measure,
+            leaders=leaders,
+            points=msgspec.convert(_get_columns(curve.table(alpha)), AlphaPoints),
+        )
+        for curve in curves
     )
+    return b"".join(map(encode_line, files))
 
 
 def category_json(curves: Sequence[CategoryCurve]) -> bytes:
     """Encode category curves, one JSON object per line."""
-    return b"".join(map(encode_line, map(_build_category_file, curves)))
-
-
-def _build_category_file(curve: CategoryCurve) -> CategoryCurveFile:
-    """Return the JSON record of a curve over combinations of categories."""
-    return build_record(
-        CategoryCurveFile,
-        curve,
-        over="categories",
-        points=msgspec.convert(_get_columns(curve.table), CategoryPoints),
+    files = (
+        build_record(
+            CategoryCurveFile,
+            curve,
+            over="categories",
+            points=msgspec.convert(_get_columns(curve.table), CategoryPoints),
+        )
+        for curve in curves
     )
+    return b"".join(map(encode_line, files))
 
 
 def _get_columns(points: Arrow) -> dict[str, list[object]]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from karat.analysis.explanation.gap import Flip
+from karat.analysis.explanation.gap import Cause, Flip, GapExplanation
 from karat.matching.read.invented_mentions import is_invented
 from karat.model.measure_name import parse_measure
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import wrap_text
+from karat.model.results.result import Result
 from karat.render.tables import draw_text, get_layout
-
-if TYPE_CHECKING:
-    from karat.analysis.explanation.gap import Cause, GapExplanation
-    from karat.model.results.result import Result
 
 
 class GapEnd(JsonRecord, frozen=True):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from karat.analysis.comparison.gate import DatasetChange, FlippedMention
+from karat.analysis.comparison.gate import DatasetChange, FlippedMention, GateResult
 from karat.evaluation.task_inputs import INVENTED_NOTES
 from karat.model.output.control_chars import escape_controls
 from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING
 from karat.render.tables import UNDEFINED, Table, escape_markdown, format_percent, get_layout
-
-if TYPE_CHECKING:
-    from karat.analysis.comparison.gate import GateResult
 
 _STATES = {"dropped": "dropped", "passed": "holds", "inconclusive": "inconclusive", "undefined": "undefined"}
 _RISE = "rose"
@@ -51,7 +47,7 @@ def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20
     invented = [note for note in gate.notes if any(text in note for text in INVENTED_NOTES.values())]
     blocks: list[str] = [
         *page_layout.format_notes_block(warnings, details=True),
-        _format_heading(decision) if is_summary else decision,
+        Table(f"## {escape_markdown(decision)}") if is_summary else decision,
         page_layout.draw(_build_dataset_rows(gate), (0, 6)),
     ]
     for title, flips in (("Lost", gate.get_lost_mentions()), ("Won", gate.get_gained_mentions())):
@@ -59,21 +55,14 @@ def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20
             head = f"{title}: {format_count(len(flips), 'mention')}"
             more = [f"and {len(flips) - max_flips:,} more"] if len(flips) > max_flips else []
             table = page_layout.draw(_build_flip_rows(flips[:max_flips]), range(5))
-            blocks += [_open_details(head), table, *more, Table("</details>")] if is_summary else [head, table, *more]
+            if is_summary:
+                blocks += [Table(f"<details><summary>{head}</summary>"), table, *more, Table("</details>")]
+            else:
+                blocks += [head, table, *more]
     if not gate.flips and any(change.difference for change in gate.datasets):
         blocks.append("Result files contain no flipped mentions. Pass the gold file and the predictions.")
     blocks += page_layout.format_notes_block(invented, details=True)
     return page_layout.join([*blocks, page_layout.format_signatures(gate.signature)])
-
-
-def _format_heading(text: str) -> Table:
-    """Return the text as a Markdown heading, which is not escaped again."""
-    return Table(f"## {escape_markdown(text)}")
-
-
-def _open_details(title: str) -> Table:
-    """Return the start of a collapsible block on GitHub, which is not escaped again."""
-    return Table(f"<details><summary>{title}</summary>")
 
 
 def _format_summary(gate: GateResult) -> str:

@@ -12,7 +12,6 @@ from karat.model.profile_signatures import get_profile_name
 from karat.model.registry import get_plugin, has_plugin
 from karat.model.results.plot import Plot, PlotPoint, PlotSeries
 from karat.model.results.result import Result
-from karat.model.signature import Signature
 from karat.model.spec.dataset import Dataset
 from karat.model.spec.settings.settings import describe_value
 from karat.model.spec.system import System, parse_system
@@ -159,8 +158,9 @@ def _describe_methods(results: Sequence[Result], citations: Mapping[str, str]) -
         groups.setdefault(tuple((k, v) for k, v in parts.items() if k not in _SIGNATURE_NAMES), []).append(result)
     for settings, members in groups.items():
         datasets = ", ".join(dict.fromkeys(result.corpus for result in members))
+        version = members[0].signature.to_dict().get("karat", __version__)
         first = (
-            f"All scores on {datasets} were computed by Karat {_get_version(members[0].signature)} under the profile "
+            f"All scores on {datasets} were computed by Karat {version} under the profile "
             f"{get_profile_name(members[0].signature)}."
         )
         sentences = [describe_value(name, value) for name, value in settings]
@@ -168,14 +168,9 @@ def _describe_methods(results: Sequence[Result], citations: Mapping[str, str]) -
     keys = [key for key in citations if key != "karat"]
     if keys:
         yield rf"Data and systems are described in \cite{{{','.join(keys)}}}."
-    unknown = sorted(_list_uncited(results))
+    unknown = sorted({name for result in results for name, citation in _find_citations(result).items() if not citation})
     if unknown:
         yield f"% Karat knows no publication of: {escape_latex(', '.join(unknown))}"
-
-
-def _get_version(signature: Signature) -> str:
-    """Return the version of Karat that computed the scores of a signature."""
-    return signature.to_dict().get("karat", __version__)
 
 
 def _find_citations(result: Result) -> dict[str, str]:
@@ -213,11 +208,6 @@ def _collect_citations(results: Sequence[Result]) -> dict[str, str]:
             if citation and citation not in citations.values():
                 citations[_make_key(citation, citations)] = citation
     return citations
-
-
-def _list_uncited(results: Sequence[Result]) -> set[str]:
-    """Return the names of datasets and systems without a known publication."""
-    return {name for result in results for name, citation in _find_citations(result).items() if not citation}
 
 
 def _make_key(citation: str, taken: Iterable[str]) -> str:

@@ -96,7 +96,9 @@ def build_leaderboard(results: Sequence[Result]) -> Rows:
     for corpus in corpora:
         for short, title in shorts.items():
             heads.append(SubHeading(title, corpus) if title else corpus)
-            columns.append(_build_column(f"{view}:{short}", [results_by_key.get((run, corpus)) for run in runs]))
+            name, row = f"{view}:{short}", [results_by_key.get((run, corpus)) for run in runs]
+            values = [None if result is None else result.measures.get(name) for result in row]
+            columns.append(_format_column(name, values))
     shared = [corpus for corpus in corpora if all((run, corpus) in results_by_key for run in runs)]
     if len(shared) > 1:
         heads.append("mean" if len(shared) == len(corpora) else f"mean of {len(shared)}")
@@ -106,16 +108,6 @@ def build_leaderboard(results: Sequence[Result]) -> Rows:
             )
         )
     return [heads, *([run, *cells] for run, cells in zip(runs, zip(*columns, strict=True), strict=True))]
-
-
-def _build_column(measure: str, results: Sequence[Result | None]) -> list[str]:
-    """Return the cells of a measure for each result; `–` for None and for a result without the measure."""
-    return _format_column(measure, [_get_value(result, measure) for result in results])
-
-
-def _get_value(result: Result | None, measure: str) -> float | None:
-    """Return the score of a measure; None if there is no result or it has no such measure."""
-    return None if result is None or measure not in result.scores else result[measure]
 
 
 def _format_column(measure: str, values: Sequence[float | None]) -> list[str]:

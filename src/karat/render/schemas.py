@@ -9,6 +9,8 @@ import msgspec
 
 from karat.analysis.explanation.agreement import Agreement
 from karat.model.results.result import ResultFile
+from karat.protocols.annotation.plan import AnnotationPlan
+from karat.protocols.annotation.report import AnnotationReport
 from karat.protocols.zelda.audit import Audit
 from karat.protocols.zelda.candidates.merge import BuildResult
 from karat.protocols.zelda.sampled_benchmark import SampledBenchmark
@@ -36,6 +38,8 @@ from karat.render.zelda.scores import BenchmarkScoresFile
 
 FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "agreement": (Agreement,),
+    "annotate plan": (AnnotationPlan,),
+    "annotate report": (AnnotationReport,),
     "scorecard": (ScorecardFile,),
     "compare": (ComparisonFile,),
     "reproduce": (ReproductionFile,),

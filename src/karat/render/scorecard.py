@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pyarrow as pa
 
-from karat.analysis.comparison.scorecard.scorecard import Scorecard, ScorecardOptions
+from karat.analysis.comparison.scorecard.figures import Figure
+from karat.analysis.comparison.scorecard.scorecard import Average, Contrast, Scorecard, ScorecardOptions, Scorecards
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import IdHealth, format_id_health
+from karat.model.tables.arrow import Arrow
 from karat.render.scores import emphasise_cells, find_leader_indices
-from karat.render.tables import UNDEFINED, describe_convention, get_layout
-
-if TYPE_CHECKING:
-    from karat.analysis.comparison.scorecard.figures import Figure
-    from karat.analysis.comparison.scorecard.scorecard import Average, Contrast, Scorecards
-    from karat.model.tables.arrow import Arrow
-    from karat.render.tables import DrawTable
+from karat.render.tables import UNDEFINED, DrawTable, describe_convention, get_layout
 
 _HEADS = {"score": "scores in percent", "count": "errors per dataset", "rate": "error rates in percent"}
 

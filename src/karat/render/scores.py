@@ -16,7 +16,14 @@ from karat.model.measure_name import parse_measure
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import GroupScores, Result, Score, format_id_health
 from karat.model.tables.arrow import Arrow
-from karat.plugins.reports.table import collect_notes, describe_intervals, list_missing_rates
+from karat.plugins.reports.table import (
+    collect_notes,
+    describe_intervals,
+    format_cell,
+    format_score,
+    get_run_title,
+    list_missing_rates,
+)
 from karat.render.tables import LAYOUTS, UNDEFINED, BestCell, SubHeading
 
 _PRF: Final = {"micro.p": "P", "micro.r": "R", "micro.f1": "F1"}
@@ -45,7 +52,7 @@ def _list_category_notes(results: Sequence[Result]) -> list[str]:
     notes: dict[str, None] = {}
     for facet, views in results[0].groups.items():
         for view in [view for view in views if "[" not in view]:
-            runs = [(_format_run_name(result), result.groups.get(facet, {}).get(view, {})) for result in results]
+            runs = [(get_run_title(result), result.groups.get(facet, {}).get(view, {})) for result in results]
             errors = [(run, groups) for run, groups in runs if any(group.counts is None for group in groups.values())]
             notes |= dict.fromkeys(list_missing_rates(errors, use_titles=False))
     return list(notes)
@@ -86,7 +93,7 @@ def build_tables(results: Sequence[Result]) -> Iterator[Rows]:
     """Yield the rows of tables of precision, recall and F1 per view, of all other scores, and of scores by group."""
     prf_views = [
         view
-        for view in _list_views(results[0])
+        for view in dict.fromkeys(str(parse_measure(name).view) for name in results[0].table_measures)
         if {f"{view}:{short}" for short in _PRF} <= {*results[0].table_measures}
     ]
     if prf_views:
@@ -94,7 +101,7 @@ def build_tables(results: Sequence[Result]) -> Iterator[Rows]:
     prf_measures = {f"{view}:{short}" for view in prf_views for short in _PRF}
     other_measures = [name for name in results[0].table_measures if name not in prf_measures]
     if other_measures:
-        yield [["", *map(_format_run_name, results)], *(_build_row(results, name) for name in other_measures)]
+        yield [["", *map(get_run_title, results)], *(_build_row(results, name) for name in other_measures)]
     for facet, views in results[0].groups.items():
         for view in [view for view in views if "[" not in view]:
             yield from _build_group_tables(results, facet, view)
@@ -135,25 +142,15 @@ def emphasise_cells(cells: Sequence[str], indices: frozenset[int]) -> list[str]:
     return [BestCell(cell) if index in indices else cell for index, cell in enumerate(cells)]
 
 
-def _list_views(result: Result) -> list[str]:
-    """Return the distinct views of the measures in a result's table, in order."""
-    return list(dict.fromkeys(str(parse_measure(name).view) for name in result.table_measures))
-
-
-def _format_run_name(result: Result) -> str:
-    """Return the name of a run, with `(oracle)` if it was selected on this corpus."""
-    return f"{result.run} (oracle)" if result.is_selected_on_corpus else result.run
-
-
 def _build_single_rows(result: Result, views: Sequence[str]) -> Rows:
     """Return a table of one run with a row per view: precision, recall, F1 and counts."""
-    rows = [[_format_run_name(result), *_PRF.values(), "gold", "predictions", "correct"]]
+    rows = [[get_run_title(result), *_PRF.values(), "gold", "predictions", "correct"]]
     for view in views:
         counts = result.counts(view)
         gold = counts.matched_gold + counts.unmatched_gold
         predictions = counts.matched_predictions + counts.unmatched_predictions
         sums = [f"{count:g}" for count in (gold, predictions, counts.matched_predictions)]
-        rows.append([view, *(_format_cell(result, f"{view}:{short}") for short in _PRF), *sums])
+        rows.append([view, *(format_cell(result, f"{view}:{short}") for short in _PRF), *sums])
     return rows
 
 
@@ -164,33 +161,14 @@ def _build_run_rows(results: Sequence[Result], views: Sequence[str]) -> Rows:
     columns = [_build_row(results, name)[1:] for name in names]
     return [
         head,
-        *(
-            [_format_run_name(result), *cells]
-            for result, cells in zip(results, zip(*columns, strict=True), strict=True)
-        ),
+        *([get_run_title(result), *cells] for result, cells in zip(results, zip(*columns, strict=True), strict=True)),
     ]
 
 
 def _build_row(results: Sequence[Result], name: str) -> list[str]:
     """Return the cells of a measure: its name, and its score for each run, with the best score in bold."""
     best_indices = find_best_indices(name, [result[name] for result in results])
-    return [name, *emphasise_cells([_format_cell(result, name) for result in results], best_indices)]
-
-
-def _format_cell(result: Result, name: str) -> str:
-    """Return the score of the measure `name` with its interval, as a table cell."""
-    return _format_score(result, result.score(name), result.intervals.get(name))
-
-
-def _format_score(result: Result, score: Score, interval: tuple[float, float] | None) -> str:
-    """Format a score in percent with its interval, as ± half its width or as both bounds; `–` if undefined."""
-    if score.value is None:
-        return UNDEFINED
-    value = f"{100 * score.value:.1f}"
-    if interval is None:
-        return value
-    low, high = (100 * end for end in interval)
-    return f"{value} ± {(high - low) / 2:.1f}" if result.plus_minus else f"{value} [{low:.1f}, {high:.1f}]"
+    return [name, *emphasise_cells([format_cell(result, name) for result in results], best_indices)]
 
 
 def _build_group_tables(results: Sequence[Result], facet: str, view: str) -> Iterator[Rows]:
@@ -204,10 +182,10 @@ def _build_group_tables(results: Sequence[Result], facet: str, view: str) -> Ite
     head = [f"{view}, by {facet}"]
     titles = [*shorts.values(), "errors" if has_errors else "gold"]
     if len(results) == 1:
-        head[0] = f"{_format_run_name(results[0])}, {head[0]}"
+        head[0] = f"{get_run_title(results[0])}, {head[0]}"
         head += titles
     else:
-        head += [SubHeading(title, _format_run_name(result)) for result in results for title in titles]
+        head += [SubHeading(title, get_run_title(result)) for result in results for title in titles]
     rows = [head]
     for value in values:
         row = [value]
@@ -225,4 +203,4 @@ def _format_group(result: Result, group: GroupScores | None, shorts: Sequence[st
         count = UNDEFINED if group.errors is None else str(group.errors)
     else:
         count = f"{group.counts.matched_gold + group.counts.unmatched_gold:g}"
-    return [*(_format_score(result, group[short], group.intervals.get(short)) for short in shorts), count]
+    return [*(format_score(result, group[short], group.intervals.get(short)) for short in shorts), count]

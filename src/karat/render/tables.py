@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
@@ -202,16 +203,6 @@ def _escape_markdown_prose(text: str) -> str:
     return _LIST_MARKER.sub(r"\1\\\2", "\n".join(map(escape_markdown, text.split("\n"))))
 
 
-def _join_text(blocks: Sequence[str]) -> str:
-    """Join blocks (tables and prose) of a page to plain text."""
-    return _join_blocks(blocks, escape_lines)
-
-
-def _join_markdown(blocks: Sequence[str]) -> str:
-    """Join blocks (tables and prose) of a page to Markdown."""
-    return _join_blocks(blocks, _escape_markdown_prose)
-
-
 def _join_blocks(blocks: Iterable[str], format_prose: Callable[[str], str]) -> str:
     """Join blocks with blank lines; tables stay, and `format_prose` escapes all other blocks."""
     return "\n\n".join(block if isinstance(block, Table) else format_prose(block) for block in blocks) + "\n"
@@ -282,8 +273,8 @@ class Layout(NamedTuple):
 
 
 LAYOUTS: Final[Mapping[str | None, Layout]] = {
-    None: Layout(draw_text, _join_text, is_terminal=True),
-    "markdown": Layout(draw_markdown, _join_markdown),
+    None: Layout(draw_text, partial(_join_blocks, format_prose=escape_lines), is_terminal=True),
+    "markdown": Layout(draw_markdown, partial(_join_blocks, format_prose=_escape_markdown_prose)),
     "latex": Layout(draw_latex, _join_latex),
     "html": Layout(draw_html, _join_html),
 }

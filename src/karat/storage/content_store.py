@@ -137,7 +137,7 @@ class FolderStore:
     def put(self, kind: str, data: bytes) -> str:
         """Store some bytes unless they exist already; return their digest."""
         digest = content_digest(data)
-        target = self._build_path(kind, digest)
+        target = self.get_path(kind, digest)
         if not target.exists():
             if not target.parent.is_dir():
                 target.parent.mkdir(exist_ok=True)
@@ -147,7 +147,7 @@ class FolderStore:
 
     def get(self, kind: str, digest: str) -> bytes:
         """Return the bytes with a digest; raise `InputError` if the file is missing or was changed."""
-        path = self._build_path(kind, digest)
+        path = self.get_path(kind, digest)
         try:
             data = path.read_bytes()
         except OSError:
@@ -168,10 +168,6 @@ class FolderStore:
             for path in sorted(self._iterate_files(kind), key=lambda path: (path.stat().st_mtime_ns, path.name))
         ]
 
-    def get_path(self, kind: str, digest: str) -> Path:
-        """Return the path of a file, whether or not it exists; raise `UsageError` for an invalid kind or digest."""
-        return self._build_path(kind, digest)
-
     def _iterate_files(self, kind: str) -> Iterator[Path]:
         """Yield the paths of all files of a kind whose names are digests."""
         folder = self.root / kind
@@ -179,8 +175,8 @@ class FolderStore:
             if path.suffix == SUFFIX_BY_KIND[kind] and _DIGEST.fullmatch(path.stem):
                 yield path
 
-    def _build_path(self, kind: str, digest: str) -> Path:
-        """Return the path of a file; raise `UsageError` for an invalid kind or digest."""
+    def get_path(self, kind: str, digest: str) -> Path:
+        """Return the path of a file, whether or not it exists; raise `UsageError` for an invalid kind or digest."""
         if kind not in SUFFIX_BY_KIND or not _DIGEST.fullmatch(digest):
             raise UsageError(f"{kind}/{digest} is not a file of an archive. Name it by its kind and digest.")
         return self.root / kind / f"{digest}{SUFFIX_BY_KIND[kind]}"

@@ -5,16 +5,23 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from karat.model.errors import InputError, UsageError
-from karat.storage.database_errors import BUSY, DISCONNECTED, convert_database_errors, find_cause
+from karat.storage.database_errors import (
+    BUSY,
+    DAMAGED,
+    DISCONNECTED,
+    DatabaseUnavailableError,
+    convert_database_errors,
+    find_cause,
+)
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine, ExceptionContext, Row, Select
+    from sqlalchemy import Column, Connection, Engine, ExceptionContext, MetaData, Row, Select
 
 _BUSY_MS = 30_000  # milliseconds to wait for another process that writes
 _PATIENCE = 8.0  # seconds to wait for a server of PostgreSQL that restarts; clients wait 30 seconds at most
@@ -180,13 +187,37 @@ class Database:
         with convert_database_errors(self.label):
             return self._call_patiently(fetch)
 
+    def check_rows(self, tables: MetaData, references: Iterable[tuple[Column[Any], Column[Any]]]) -> None:
+        """Raise `DatabaseUnavailableError` if a row of a SQLite file has a value that its table does not allow.
+
+        SQLite keeps a value of any type in any column, so a damaged or edited file may have texts in place of numbers.
+        `references` are pairs of a column and the column that has to contain its values. PostgreSQL checks its rows.
+        """
+        if self.is_postgres:
+            return
+        with self.open_read_transaction() as connection:
+            for table in tables.sorted_tables:
+                cases = " ".join(f"WHEN NOT ({_allowed_sql(column)}) THEN '{column.name}'" for column in table.columns)
+                query = f"SELECT name FROM (SELECT CASE {cases} END AS name FROM {table.name}) WHERE name IS NOT NULL"
+                for row in connection.exec_driver_sql(f"{query} LIMIT 1"):
+                    detail = f"the column {row.name} of {table.name} has a value of another type"
+                    raise DatabaseUnavailableError(self.label, DAMAGED, detail)
+            for column, target in references:
+                query = f"SELECT 1 FROM {column.table.name} WHERE {column.name} NOT IN"
+                query += f" (SELECT {target.name} FROM {target.table.name}) LIMIT 1"
+                if connection.exec_driver_sql(query).first() is not None:
+                    detail = f"the column {column.name} of {column.table.name} refers to a missing row"
+                    raise DatabaseUnavailableError(self.label, DAMAGED, detail)
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
 
 
-def open_database(address: str, *, create: bool = False) -> Database:
+def open_database(address: str, *, create: bool = False, command: str = "verify") -> Database:
     """Open the database at `address` (`postgresql://…` or a SQLite file); a file must exist unless `create` is set.
+
+    `command` is the group of commands that errors name.
 
     Raise `UsageError` for an invalid address or missing package, and `InputError` if the database cannot be opened.
     """
@@ -194,9 +225,9 @@ def open_database(address: str, *, create: bool = False) -> Database:
         from sqlalchemy import create_engine, event, make_url
         from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
     except ImportError:
-        raise UsageError("karat verify needs SQLAlchemy: pip install 'karat[verify]'") from None
+        raise UsageError(f"karat {command} needs SQLAlchemy: pip install 'karat[verify]'") from None
     try:
-        url = make_url(_to_engine_url(address, create=create))
+        url = make_url(_to_engine_url(address, command, create=create))
         is_postgres = url.get_backend_name() == "postgresql"
         waits = is_postgres and "connect_timeout" not in url.query
         engine = create_engine(
@@ -220,14 +251,24 @@ def open_database(address: str, *, create: bool = False) -> Database:
         event.listen(engine, "handle_error", _discard_read_only)
     try:
         engine.connect().close()
-    except DatabaseError as problem:
+    except (DatabaseError, UnicodeDecodeError) as problem:  # a damaged file may make a message that is no UTF-8
+        reason = str(getattr(problem, "orig", problem)).strip().splitlines()[0]
         raise InputError(
             _hide_credentials(address),
-            actual=f"a database that cannot be opened ({str(problem.orig).strip().splitlines()[0]})",
+            actual=f"a database that cannot be opened ({reason})",
             expected="a database that responds",
             remedy="Check the address, the server and permissions",
         ) from None
     return Database(engine)
+
+
+def _allowed_sql(column: Column[Any]) -> str:
+    """Return the SQL condition that SQLite stores a value of the declared type in a column, or null if it may."""
+    kind = column.type.python_type
+    names = {int: "'integer'", bool: "'integer'", float: "'real', 'integer'", str: "'text'"}[kind]
+    nulls = ", 'null'" if column.nullable else ""
+    values = f" AND {column.name} IN (0, 1)" if kind is bool else ""
+    return f"typeof({column.name}) IN ({names}{nulls}){values}"
 
 
 @contextmanager
@@ -246,7 +287,7 @@ def create_database(address: str) -> Iterator[Database]:
         raise
 
 
-def _to_engine_url(address: str, *, create: bool) -> str:
+def _to_engine_url(address: str, command: str, *, create: bool) -> str:
     """Return the SQLAlchemy URL of an address; raise `InputError` if a file is missing and `create` is not set."""
     scheme, separator, rest = address.partition("://")
     if separator:
@@ -256,7 +297,7 @@ def _to_engine_url(address: str, *, create: bool) -> str:
             address,
             actual="no such file",
             expected="the database of a campaign",
-            remedy="Make one: karat verify create NAME …",
+            remedy=f"Make one: karat {command} create NAME …",
         )
     return f"sqlite:///{address}"
 

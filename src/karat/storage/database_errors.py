@@ -77,6 +77,8 @@ def convert_database_errors(label: str) -> Iterator[None]:
     except (DBAPIError, PendingRollbackError, TimeoutError) as problem:
         details = str(getattr(problem, "orig", None) or "").partition("\n")[0]
         raise DatabaseUnavailableError(label, find_cause(problem), details) from problem
+    except UnicodeDecodeError as problem:  # the message of SQLite quotes damaged bytes
+        raise DatabaseUnavailableError(label, DAMAGED, str(problem)) from problem
 
 
 def find_cause(problem: SQLAlchemyError) -> DatabaseCause:

@@ -9,7 +9,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -228,24 +228,20 @@ class Source:
     @cached_property
     def first_bytes(self) -> bytes:
         """First 64 KiB, decompressed, for the detection of formats."""
-        with self._open_decompressed() as file:
+        with self.open_stream() as file:
             return file.read(_FIRST_BYTES)
-
-    def open_stream(self) -> AbstractContextManager[IO[bytes]]:
-        """Open the bytes from the start, decompressed while they are read; raise `InputError` if that fails."""
-        return self._open_decompressed()
 
     def read_bytes(self) -> bytes:
         """Return all bytes, decompressed; raise `InputError` if they cannot be read."""
         try:
-            with self._open_decompressed() if self.is_compressed else self._open_raw() as file:
+            with self.open_stream() if self.is_compressed else self._open_raw() as file:
                 return file.read()
         except OSError as problem:
             raise self._read_error(problem) from None
 
     @contextmanager
-    def _open_decompressed(self) -> Iterator[IO[bytes]]:
-        """Open the bytes for the block, decompressed by their first bytes; errors of reading become `InputError`."""
+    def open_stream(self) -> Iterator[IO[bytes]]:
+        """Open the bytes for the block, decompressed while they are read; errors of reading become `InputError`."""
         is_compressed = False
         try:
             with self._open_raw() as raw:

@@ -117,8 +117,11 @@ def open_url(
     except (ConnectionError, http.client.HTTPException) as problem:
         raise ResponseError(str(problem) or type(problem).__name__) from None
     except urllib.error.URLError as problem:
-        is_broken = isinstance(problem.reason, TimeoutError | ConnectionResetError)
-        raise ResponseError(str(problem.reason), is_retryable=is_broken) from None
+        if isinstance(problem.reason, TimeoutError):
+            raise ResponseError(f"no complete response within {timeout:g} seconds") from None
+        raise ResponseError(
+            str(problem.reason), is_retryable=isinstance(problem.reason, ConnectionResetError)
+        ) from None
 
 
 def request_api(

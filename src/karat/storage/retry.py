@@ -1,7 +1,8 @@
 """Retries of failed requests, a limit on requests per second, and one deadline for a whole exchange.
 
 A timeout of a socket applies to each read, so a service that sends a byte now and then would never exceed it. Inside
-`limit_time`, connections of `urllib` (`HANDLERS`) and of httpx (`watch_client`) stop at the deadline.
+`limit_time`, connections of `urllib` (`HANDLERS`) and of httpx (`watch_client`) stop at the deadline, which includes
+name resolution and the TLS handshake.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from ipaddress import ip_address
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from karat.model.errors import ResponseError
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     import httpx
 
 _T = TypeVar("_T")
@@ -158,6 +163,61 @@ def _get_remaining(timeout: float | None) -> float | None:
     return timeout if deadline is None else deadline.get_remaining()
 
 
+def _resolve(host: str, port: int, timeout: float | None) -> list[str]:
+    """Return the IP addresses of a host; raise `TimeoutError` if the name server does not respond in time.
+
+    The resolver of the system has its own timeouts and cannot be interrupted, so it runs in a thread, which is
+    abandoned at the deadline.
+    """
+    with suppress(ValueError):
+        return [str(ip_address(host))]
+    results: SimpleQueue[list[str] | Exception] = SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            results.put(list(dict.fromkeys(str(row[4][0]) for row in rows)))
+        except Exception as problem:  # noqa: BLE001  # raised by the thread that waits
+            results.put(problem)
+
+    threading.Thread(target=look_up, daemon=True, name=f"resolve {host}").start()
+    try:
+        result = results.get(timeout=_get_remaining(timeout))
+    except Empty:
+        raise TimeoutError(f"the name {host} was not resolved in time") from None
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def _connect_to_any(host: str, port: int, timeout: float | None, connect: Callable[[str, float | None], _T]) -> _T:
+    """Return `connect(address, seconds)` for the first IP address of a host that accepts a connection.
+
+    Raise the `OSError` of the last address if none does, or of the resolver.
+    """
+    problem = OSError(f"{host} has no address")
+    for address in _resolve(host, port, timeout):
+        try:
+            return connect(address, _get_remaining(timeout))
+        except OSError as refusal:
+            problem = refusal
+    raise problem
+
+
+def _create_connection(
+    address: tuple[str, int], timeout: float | None = None, source_address: tuple[str, int] | None = None
+) -> socket.socket:
+    """Return a connected socket like `socket.create_connection`, with name resolution within the deadline."""
+    host, port = address
+
+    def connect(ip: str, seconds: float | None) -> socket.socket:
+        return socket.create_connection((ip, port), seconds, source_address)
+
+    connection = _connect_to_any(host, port, timeout, connect)
+    connection.settimeout(_get_remaining(timeout))  # of the TLS handshake
+    return connection
+
+
 class _SocketReader(io.RawIOBase):
     """The bytes that arrive at a socket, with a look at the deadline before each read."""
 
@@ -199,18 +259,13 @@ class _WatchedConnection(http.client.HTTPConnection):
     """A connection that looks at the deadline."""
 
     def connect(self) -> None:
-        self.timeout = _get_remaining(self.timeout)
+        self._create_connection = _create_connection
         super().connect()
         self.sock: Any = _WatchedSocket(self.sock)
 
 
-class _WatchedTlsConnection(http.client.HTTPSConnection):
+class _WatchedTlsConnection(_WatchedConnection, http.client.HTTPSConnection):
     """An encrypted connection that looks at the deadline."""
-
-    def connect(self) -> None:
-        self.timeout = _get_remaining(self.timeout)
-        super().connect()
-        self.sock: Any = _WatchedSocket(self.sock)
 
 
 class _HttpHandler(urllib.request.HTTPHandler):
@@ -253,8 +308,14 @@ def watch_client(client: httpx.Client) -> None:
         def close(self) -> None:
             self._stream.close()
 
-        def start_tls(self, *arguments: Any, **options: Any) -> httpcore.NetworkStream:  # noqa: ANN401  # passed on
-            return WatchedStream(self._stream.start_tls(*arguments, **options))
+        def start_tls(
+            self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
+        ) -> httpcore.NetworkStream:
+            try:
+                timeout = _get_remaining(timeout)
+            except TimeoutError as problem:
+                raise httpcore.ConnectTimeout(str(problem)) from None
+            return WatchedStream(self._stream.start_tls(ssl_context, server_hostname, timeout))
 
         def get_extra_info(self, info: str) -> Any:  # noqa: ANN401  # as httpcore declares it
             return self._stream.get_extra_info(info)
@@ -273,11 +334,20 @@ def watch_client(client: httpx.Client) -> None:
             *arguments: Any,  # noqa: ANN401  # passed on
             **options: Any,  # noqa: ANN401
         ) -> httpcore.NetworkStream:
+            def connect(address: str, seconds: float | None) -> httpcore.NetworkStream:
+                try:
+                    return self._backend.connect_tcp(address, port, seconds, *arguments, **options)
+                except httpcore.ConnectTimeout as problem:
+                    raise TimeoutError(str(problem)) from None
+                except httpcore.ConnectError as problem:
+                    raise OSError(str(problem)) from None
+
             try:
-                timeout = _get_remaining(timeout)
+                return WatchedStream(_connect_to_any(host, port, timeout, connect))
             except TimeoutError as problem:
                 raise httpcore.ConnectTimeout(str(problem)) from None
-            return WatchedStream(self._backend.connect_tcp(host, port, timeout, *arguments, **options))
+            except OSError as problem:
+                raise httpcore.ConnectError(str(problem)) from None
 
         def sleep(self, seconds: float) -> None:
             self._backend.sleep(seconds)

@@ -65,9 +65,9 @@ def seen(tmp_path_factory):
 
 
 def derived(secret, judge):
-    from karat.protocols.verification.store.store import _sign
+    from karat.protocols.campaigns.signatures import sign_message
 
-    return Random(_sign(secret, f"positions {judge}")).sample(range(BATCH), 1)[0]
+    return Random(sign_message(secret, f"positions {judge}")).sample(range(BATCH), 1)[0]
 
 
 def first(flags):

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.extras
 
 
 def test_what_was_acknowledged_survives_the_server(address):
-    from karat.protocols.verification.store.backups import dump_backup
+    from karat.protocols.campaigns.backups import dump_backup
 
     store = store_in(address, 20)
     process, port = served(address)

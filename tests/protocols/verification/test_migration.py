@@ -106,8 +106,8 @@ def test_a_campaign_of_each_earlier_layout_is_migrated_and_goes_on(address, name
 def test_a_database_without_campaign_or_of_a_later_layout_is_not_migrated(address):
     from sqlalchemy import update
 
+    from karat.protocols.campaigns.tables import PROPERTIES
     from karat.protocols.verification.store.migration import migrate_campaign
-    from karat.protocols.verification.store.tables import PROPERTIES
     from karat.storage.database import open_database
 
     database = open_database(address, create=True)
@@ -122,8 +122,8 @@ def test_a_database_without_campaign_or_of_a_later_layout_is_not_migrated(addres
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_migration_that_is_interrupted_changes_nothing(tmp_path, monkeypatch, name):
+    from karat.protocols.campaigns.participants import read_layout
     from karat.protocols.verification.store import migration
-    from karat.protocols.verification.store.store import read_layout
     from karat.storage.database import open_database
 
     address = str(tmp_path / "old.sqlite")

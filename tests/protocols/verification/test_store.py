@@ -59,7 +59,7 @@ def finish(store, judges, choose):
 def test_consent_of_a_judge_who_comes_back_is_stored_with_its_first_time(address, made, clock):
     from sqlalchemy import select
 
-    from karat.protocols.verification.store.tables import JUDGES
+    from karat.protocols.campaigns.tables import JUDGES
 
     store, times = opened(address, made, clock), []
     for has_consented in (False, True, True):
@@ -144,7 +144,7 @@ def test_what_is_skipped_goes_to_somebody_else(address, made, clock):
 
 
 def test_nobody_judges_undoes_or_enters_for_another(address, made, clock):
-    from karat.protocols.verification.store.store import AccessDeniedError
+    from karat.protocols.campaigns.participants import AccessDeniedError
 
     store = opened(address, made, clock)
     anna, ben = judge_of(store, "anna"), judge_of(store, "ben")
@@ -162,7 +162,7 @@ def test_nobody_judges_undoes_or_enters_for_another(address, made, clock):
 
 
 def test_an_invitation_lets_one_in_once_and_sessions_end(address, made, clock):
-    from karat.protocols.verification.store.store import SESSION_SECONDS, AccessDeniedError
+    from karat.protocols.campaigns.participants import SESSION_SECONDS, AccessDeniedError
 
     store = opened(address, made, clock)
     invitation = store.create_invitation("anna")
@@ -237,7 +237,8 @@ def test_a_batch_has_one_control_and_who_fails_it_does_not_count(address, clock)
 
 
 def test_all_measures_are_the_same_after_a_backup_in_either_kind_of_database(address, other_address, made, clock):
-    from karat.protocols.verification.store.backups import dump_backup, restore_backup
+    from karat.protocols.campaigns.backups import dump_backup
+    from karat.protocols.verification.store.backups import restore_backup
 
     store = opened(address, made, clock)
     random = Random(1)
@@ -259,7 +260,8 @@ def test_all_measures_are_the_same_after_a_backup_in_either_kind_of_database(add
 
 
 def test_a_backup_that_is_cut_off_after_any_line_is_refused_and_leaves_no_file(made, clock, tmp_path):
-    from karat.protocols.verification.store.backups import dump_backup, restore_backup
+    from karat.protocols.campaigns.backups import dump_backup
+    from karat.protocols.verification.store.backups import restore_backup
 
     store, target = opened(str(tmp_path / "a.sqlite"), made, clock), tmp_path / "b.sqlite"
     finish(store, [judge_of(store, "a")], lambda *_: Decision.VERIFY)
@@ -333,7 +335,7 @@ def test_what_is_written_together_fails_alone(address, made, clock):
     """Those who wait share one transaction; whoever fails leaves nothing, and harms no other."""
     from sqlalchemy import insert, select
 
-    from karat.protocols.verification.store.tables import PROPERTIES
+    from karat.protocols.campaigns.tables import PROPERTIES
 
     database = opened(address, made, clock).database
     begun, go = threading.Event(), threading.Event()
@@ -373,7 +375,8 @@ def test_what_is_written_together_fails_alone(address, made, clock):
 
 
 def test_a_survey_takes_settings_among_what_is_proposed_only(address, clock):
-    from karat.protocols.verification.store.store import AccessDeniedError, SubmittedDecision
+    from karat.protocols.campaigns.participants import AccessDeniedError
+    from karat.protocols.verification.store.store import SubmittedDecision
     from karat.protocols.verification.surveys import build_survey, summarise_survey
 
     store = opened(address, build_survey(corpus(1, 2), [], name="asked"), clock)
@@ -402,7 +405,7 @@ def test_a_survey_takes_settings_among_what_is_proposed_only(address, clock):
 
 
 def test_who_is_revoked_is_out_at_once_and_the_judgements_stay(address, made, clock):
-    from karat.protocols.verification.store.store import AccessDeniedError
+    from karat.protocols.campaigns.participants import AccessDeniedError
 
     store = opened(address, made, clock)
     session, spare = store.start_session(store.create_invitation("anna")), store.create_invitation("anna", 1e6)
@@ -434,7 +437,7 @@ def test_who_is_revoked_is_out_at_once_and_the_judgements_stay(address, made, cl
 
 
 def test_an_invitation_whose_answer_never_arrived_works_again_and_its_session_does_not(address, made, clock):
-    from karat.protocols.verification.store.store import AccessDeniedError
+    from karat.protocols.campaigns.participants import AccessDeniedError
 
     store = opened(address, made, clock)
     invitation = store.create_invitation("anna")

@@ -283,6 +283,77 @@ def test_one_deadline_holds_for_web_apis_and_downloads(head, tmp_path, monkeypat
             downloads.download(address, tmp_path / "f", timeout=0.7)
 
 
+@pytest.fixture
+def resolver(monkeypatch):
+    """Addresses by name, for names that end in `.test`; a name without addresses is never resolved."""
+    addresses, ended, system = {}, threading.Event(), socket.getaddrinfo
+
+    def look_up(host, port, *arguments, **options):
+        if not str(host).endswith(".test"):
+            return system(host, port, *arguments, **options)
+        if host not in addresses:
+            ended.wait(30)
+            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+        if not addresses[host]:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return [row for address in addresses[host] for row in system(address, port, *arguments, **options)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    yield addresses
+    ended.set()
+
+
+def ask_service(address: str, timeout: float):
+    with use_retry_policy(RetryPolicy(attempts=1)):
+        named = RunnableSystem.from_text(f"http[timeout={timeout}]:{address}")
+        link = named.system.start(named.options, False)
+        response = next(iter(link([Document("d1", TEXT)])))
+        link.close()
+    return response
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_the_deadline_holds_for_a_name_server_that_does_not_respond(scheme, resolver, tmp_path, monkeypatch):
+    """A timeout of a socket begins when the address is known."""
+    monkeypatch.setattr(http_client, "_ATTEMPTS", 1)
+    monkeypatch.setattr(downloads, "_ATTEMPTS", 1)
+    address, began = f"{scheme}://slow.test/", time.monotonic()
+    assert "slow.test: no complete response within 0.3 seconds" in (ask_service(address, 0.3).error or "")
+    with pytest.raises(InputError, match=r"no complete response within 0\.3 seconds"):
+        http_client.request_api(address, {}, timeout=0.3)
+    with pytest.raises(InputError, match=r"no complete response within 0\.3 seconds"):
+        downloads.download(address, tmp_path / "f", timeout=0.3)
+    assert time.monotonic() - began < 15
+
+
+def test_a_name_that_does_not_exist_is_an_error_at_once(resolver, monkeypatch):
+    monkeypatch.setattr(http_client, "_ATTEMPTS", 1)
+    resolver["none.test"] = []
+    assert "none.test: no connection" in (ask_service("http://none.test/", 20).error or "")
+    with pytest.raises(InputError, match="Name or service not known"):
+        http_client.request_api("http://none.test/", {}, timeout=20)
+
+
+def test_all_addresses_of_a_name_are_tried(resolver):
+    class Ok(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(self.headers["Host"].encode() + b" " + body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    resolver["two.test"] = ["127.0.0.2", "127.0.0.1"]  # nothing listens at the first
+    with served(Ok, lambda port: f"http://two.test:{port}/") as address:
+        name = address.removeprefix("http://").rstrip("/")
+        assert http_client.request_api(address, {"a": "b"}, timeout=20) == f"{name} a=b".encode()
+        service = http_client.WebService(address, 20)
+        assert service.send(http_client.WebRequest(body=b"x")) == f"{name} x".encode()
+        service.close()
+
+
 def test_a_long_download_may_take_longer_than_its_timeout(tmp_path):
     class Slow(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

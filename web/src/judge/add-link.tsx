@@ -1,8 +1,8 @@
 // The form that adds a missing link.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { EntitySearch } from "../common/search";
 import { Stretch } from "../text";
 import type { Entity, Task } from "./api";
-import { EntitySearch } from "./search";
 
 const countCodePoints = (text: string): number => [...text].length;
 

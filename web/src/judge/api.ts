@@ -1,4 +1,7 @@
 // The HTTP API of a campaign (src/karat/web/judging/payloads.py).
+import { type Entity, sendRequest } from "../common/http";
+
+export { ApiError, type Entity } from "../common/http";
 
 export interface Campaign {
   name: string;
@@ -7,14 +10,6 @@ export interface Campaign {
   guidelines: string;
   search: boolean;
   additions: boolean;
-}
-
-export interface Entity {
-  id: string;
-  name: string | null;
-  description: string | null;
-  types: string[];
-  link: string | null;
 }
 
 export interface DecisionRecord {
@@ -89,35 +84,6 @@ export interface Judge {
   is_revoked: boolean;
 }
 
-export class ApiError extends Error {
-  constructor(
-    readonly error: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-async function sendRequest<T>(method: string, path: string, payload?: unknown, token?: string): Promise<T> {
-  let response: Response;
-  try {
-    const headers = {
-      ...(payload !== undefined && { "content-type": "application/json" }),
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    };
-    const body = payload === undefined ? undefined : JSON.stringify(payload);
-    response = await fetch(`api/${path}`, { method, body, headers });
-  } catch {
-    throw new ApiError("away", "The server is not responding. Your earlier decisions are saved.");
-  }
-  if (response.status === 204) return undefined as T;
-  const body = await response
-    .json()
-    .catch(() => ({ error: "internal", message: `The server returned status ${response.status}.` }));
-  if (!response.ok) throw new ApiError(body.error, body.message);
-  return body as T;
-}
-
 export const loadCampaign = () => sendRequest<Campaign>("GET", "campaign");
 export const startSession = (invitation: string, consent: boolean) =>
   sendRequest<Progress>("POST", "session", { invitation, consent });
@@ -128,8 +94,6 @@ export const sendJudgement = (task: string, judgement: Judgement) =>
 export const skipTask = (task: string, reason: string) =>
   sendRequest<JudgementReceipt>("POST", `tasks/${task}/skip`, { reason });
 export const undoJudgement = (id: string) => sendRequest<JudgementReceipt>("POST", "undo", { id });
-export const searchEntities = (text: string) =>
-  sendRequest<{ entities: Entity[] }>("GET", `search?q=${encodeURIComponent(text)}`).then((result) => result.entities);
 export const loadJudges = (token: string) =>
   sendRequest<{ judges: Judge[] }>("GET", "lead/judges", undefined, token).then((result) => result.judges);
 export const revokeJudge = (token: string, worker: string) =>

@@ -1,10 +1,11 @@
 // The judging page: the passage, the current link and the decisions.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { EntityDescription, entityName, FailureNotice, Guidelines, KeyButton, SkipForm } from "../common/components";
+import { createId } from "../common/http";
+import { EntitySearch } from "../common/search";
 import { AddLinkForm } from "./add-link";
 import * as api from "./api";
-import { EntityDescription, entityName, KeyButton, Prose } from "./components";
 import { LinkList, OUTCOMES, Passage } from "./passage";
-import { EntitySearch } from "./search";
 import { LinkOptions } from "./survey";
 
 type Panel = "" | "modify" | "skip" | "add";
@@ -77,7 +78,7 @@ export function JudgingPage({
     if (!view) return;
     const { task, linkIndex } = view;
     const judgement: api.Judgement = {
-      id: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random().toString(36).slice(2)}`,
+      id: createId(),
       link: linkIndex,
       decision,
       seconds: Math.round(performance.now() - startTime.current) / 1000,
@@ -128,7 +129,7 @@ export function JudgingPage({
     view &&
     runAction(async () => {
       const judgement = {
-        id: crypto.randomUUID(),
+        id: createId(),
         link: -1,
         decision: "add",
         becomes: entity.id,
@@ -298,7 +299,14 @@ export function JudgingPage({
               onCancel={() => setPanel("")}
             />
           )}
-          {panel === "skip" && <SkipForm onSkip={skipTask} onCancel={() => setPanel("")} />}
+          {panel === "skip" && (
+            <SkipForm
+              question="Why are you skipping this task?"
+              reasons={REASONS}
+              onSkip={skipTask}
+              onCancel={() => setPanel("")}
+            />
+          )}
           {panel === "add" && (
             <AddLinkForm task={task} hasSearch={campaign.search} onAdd={addLink} onCancel={() => setPanel("")} />
           )}
@@ -311,72 +319,5 @@ export function JudgingPage({
         </aside>
       </main>
     </>
-  );
-}
-
-function FailureNotice({ message, retry }: { message: string; retry: () => void }) {
-  return (
-    <div class="missing" role="alert">
-      <p>{message}</p>
-      <button type="button" onClick={retry}>
-        Try again
-      </button>
-    </div>
-  );
-}
-
-/** Guidelines, open on wide screens. */
-function Guidelines({ text }: { text: string }) {
-  const [isWide] = useState(matchMedia("(min-width: 901px)").matches);
-  return (
-    <details open={isWide}>
-      <summary>Guidelines</summary>
-      <Prose text={text} />
-    </details>
-  );
-}
-
-function SkipForm({ onSkip, onCancel }: { onSkip: (reason: string) => void; onCancel: () => void }) {
-  const firstOption = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => firstOption.current?.focus(), []);
-  const submitForm = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    onSkip(String(form.get("more")).trim() || String(form.get("reason")));
-  };
-  const handleKey = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || (event.target as HTMLElement).tagName !== "INPUT") return;
-    event.preventDefault();
-    (event.currentTarget as HTMLFormElement).requestSubmit();
-  };
-  return (
-    <form class="panel-form" onSubmit={submitForm} onKeyDown={handleKey}>
-      <fieldset>
-        <legend>Why are you skipping this task?</legend>
-        {REASONS.map((reason, index) => (
-          <label key={reason}>
-            <input
-              ref={index ? undefined : firstOption}
-              type="radio"
-              name="reason"
-              value={reason}
-              defaultChecked={!index}
-            />{" "}
-            {reason}
-          </label>
-        ))}
-        <label class="field">
-          Other reason <input type="text" name="more" maxLength={1000} />
-        </label>
-      </fieldset>
-      <p>
-        <button type="submit" class="main">
-          Skip
-        </button>{" "}
-        <button type="button" onClick={onCancel}>
-          Cancel <kbd aria-hidden="true">Esc</kbd>
-        </button>
-      </p>
-    </form>
   );
 }

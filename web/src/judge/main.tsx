@@ -1,10 +1,11 @@
 // The client for judges: sign in, judge, finish.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { SignIn } from "../common/sign-in";
 import * as api from "./api";
+import { Completion } from "./completion";
 import { JudgingPage } from "./judging";
 import { LeadPage } from "./lead";
-import { Completion, SignIn } from "./session";
 
 type Screen = { page: "entrance"; message: string } | { page: "work" } | { page: "exit"; progress: api.Progress };
 
@@ -20,8 +21,10 @@ function App({ campaign }: { campaign: api.Campaign }) {
   if (screen.page === "entrance")
     return (
       <SignIn
-        campaign={campaign}
+        name={campaign.name}
+        consent={campaign.consent}
         message={screen.message}
+        startSession={api.startSession}
         onSignIn={() => {
           setSessionCount(sessionCount + 1);
           setScreen({ page: "work" });

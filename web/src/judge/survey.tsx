@@ -1,7 +1,7 @@
 // A survey: select the links that a mention should have, or none.
 import { useLayoutEffect, useState } from "preact/hooks";
+import { EntityDescription, entityName, KeyButton } from "../common/components";
 import type { Link } from "./api";
-import { EntityDescription, entityName, KeyButton } from "./components";
 
 export function LinkOptions({ link, onSubmit }: { link: Link; onSubmit: (chosen: string[]) => void }) {
   const [selection, setSelection] = useState<readonly string[]>(link.decision?.selected ?? []);

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from karat.analysis.curves.threshold import get_single_view
+from karat.analysis.curves.threshold import RunCurve, get_single_view
 from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
@@ -45,20 +45,12 @@ class LeadInterval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AlphaCurve:
+class AlphaCurve(RunCurve):
     """The scores of one view at every alpha.
 
     Every sum of weights is linear in alpha, so that the sums at alpha 0 and 1 determine all others.
     """
 
-    signature: Signature
-    """Everything that affects the scores."""
-    corpus: str
-    """Name of the corpus."""
-    run: str
-    """Name of the run."""
-    view: str
-    """Name of the view."""
     preset: str
     """Membership function."""
     ends: Floats = field(repr=False)

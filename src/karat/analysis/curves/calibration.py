@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from karat.analysis.curves.threshold import get_single_view
+from karat.analysis.curves.threshold import RunCurve, get_single_view
 from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.cases.rankings import find_counted_predictions
 from karat.evaluation.evaluation import Evaluation
@@ -16,24 +16,15 @@ from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.errors import UsageError
 from karat.model.keywords import check_keywords
-from karat.model.signature import Signature
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats
 from karat.stats.calibration import RiskCoverage, aurc, excess_aurc, risk_coverage
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredPredictions:
+class ScoredPredictions(RunCurve):
     """The counted predictions of a run in one view that have a score."""
 
-    signature: Signature
-    """Everything that affects the scores."""
-    corpus: str
-    """Name of the corpus."""
-    run: str
-    """Name of the run."""
-    view: str
-    """Name of the view."""
     scores: Floats = field(repr=False)
     """Scores of the predictions."""
     correctness: Floats = field(repr=False)

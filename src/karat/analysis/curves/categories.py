@@ -13,6 +13,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from karat.analysis.curves.threshold import RunCurve
 from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.plan import Plan
@@ -30,7 +31,6 @@ from karat.model.items import GoldItems, PredictedItems
 from karat.model.keywords import check_keywords
 from karat.model.results.result import WeightSums
 from karat.model.results.statistics import Statistics
-from karat.model.signature import Signature
 from karat.model.spec.settings.conventions import Alternatives, GoldMentionAlignment, Groups
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NO_LINK, Bools, Floats, Longs
@@ -41,17 +41,9 @@ DIMENSIONS_TOGETHER = "+".join(DIMENSIONS)
 
 
 @dataclass(frozen=True)
-class CategoryCurve:
+class CategoryCurve(RunCurve):
     """A measure as combinations of categories are added, in the order of their separate scores."""
 
-    signature: Signature
-    """Everything that affects the scores."""
-    corpus: str
-    """Name of the corpus."""
-    run: str
-    """Name of the run."""
-    view: str
-    """Name of the view."""
     measure: str
     """Measure that orders the combinations."""
     combinations: tuple[str, ...]

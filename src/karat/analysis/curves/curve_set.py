@@ -68,7 +68,8 @@ class CurveOptions(msgspec.Struct, frozen=True, kw_only=True):
         overrides = {"match": "strong", **(settings or {})}
         match = overrides["match"]
         if axis == "threshold":
-            overrides = {"threshold": _default_sweep(profile), **overrides}
+            sweep = get_profile(profile).settings["threshold"]
+            overrides = {"threshold": sweep if sweep in SWEEPS else "oracle", **overrides}
         if axis == "coverage" and "threshold" in overrides:
             raise UsageError("--over coverage uses all scored predictions. Remove the threshold.")
         if uses_scores and "," in match:
@@ -178,9 +179,3 @@ def _check_scored(unscored: Sequence[str], n_scored: int) -> Sequence[str]:
             "no counted prediction has a confidence score, so there is no curve. Pass predictions with scores."
         )
     return unscored
-
-
-def _default_sweep(profile: str) -> str:
-    """Return the `threshold` setting of a profile if it is a sweep over all thresholds, or else `oracle`."""
-    sweep = get_profile(profile).settings["threshold"]
-    return sweep if sweep in SWEEPS else "oracle"

@@ -38,15 +38,9 @@ class Point(NamedTuple):
     counts: WeightSums
 
 
-@dataclass(frozen=True)
-class ThresholdCurve(TableDisplay, ChartDisplay):
-    """The scores of one view at every threshold of a sweep, in ascending order.
-
-    A threshold selected on this curve is an oracle: it is selected on the data it is scored on.
-    """
-
-    _page: ClassVar = "karat.render.curves"
-    _charts: ClassVar = "karat.render.charts.curve_set"
+@dataclass(frozen=True, eq=False)
+class RunCurve:
+    """A run of which a curve is computed in one view."""
 
     signature: Signature
     """Everything that affects the scores."""
@@ -56,6 +50,18 @@ class ThresholdCurve(TableDisplay, ChartDisplay):
     """Name of the run."""
     view: str
     """Name of the view."""
+
+
+@dataclass(frozen=True)
+class ThresholdCurve(RunCurve, TableDisplay, ChartDisplay):
+    """The scores of one view at every threshold of a sweep, in ascending order.
+
+    A threshold selected on this curve is an oracle: it is selected on the data it is scored on.
+    """
+
+    _page: ClassVar = "karat.render.curves"
+    _charts: ClassVar = "karat.render.charts.curve_set"
+
     sweep: Sweep
     """Which thresholds are tried."""
     min_scores: Floats = field(repr=False)

@@ -216,7 +216,7 @@ def agreement(
         "documents of a single annotator": len({i for corpus in corpora for i in corpus.ids.to_pylist()}) - len(ids),
         "labels that are alternatives or parts of others, or outside the evaluation span": n_excluded_labels,
     }
-    options = _ScoreOptions(resamples, confidence, seed)
+    options = ScoreOptions(resamples, confidence, seed)
     all_annotators = range(len(corpora))
     all_items, linked_items = (
         item_judgements.select(all_annotators),
@@ -245,7 +245,7 @@ def agreement(
     )
 
 
-class _ScoreOptions(NamedTuple):
+class ScoreOptions(NamedTuple):
     """Options of the bootstrap intervals."""
 
     resamples: int
@@ -360,7 +360,7 @@ def _shared_dimensions(corpora: Sequence[Corpus]) -> list[str]:
     return sorted(name for name, count in used.items() if count > 1)
 
 
-def _score_categories(judgements: Judgements, options: _ScoreOptions) -> CategoryAgreement:
+def _score_categories(judgements: Judgements, options: ScoreOptions) -> CategoryAgreement:
     """Compute the agreement of all annotators on the categories of one dimension."""
     selected = judgements.select(range(len(judgements.codes)))
     return CategoryAgreement(
@@ -435,7 +435,7 @@ def _score_pair(
     by_dimension: Mapping[str, Judgements],
     pair: tuple[int, int],
     kb: KB | None,
-    options: _ScoreOptions,
+    options: ScoreOptions,
 ) -> AnnotatorPairAgreement:
     """Compute the agreement of two annotators, given by their indices.
 
@@ -477,7 +477,7 @@ def _select_documents(corpus: Corpus, ids: set[str]) -> Corpus | None:
 
 
 def _compute_f1(
-    first_corpus: Corpus, second_corpus: Corpus, kb: KB | None, options: _ScoreOptions
+    first_corpus: Corpus, second_corpus: Corpus, kb: KB | None, options: ScoreOptions
 ) -> dict[str, AgreementScore]:
     """Compute micro F1 by match relation, with the first annotator as gold standard and the second as system.
 

@@ -234,7 +234,7 @@ def attribute_gap(
                 corpus, run, judged, reference_side, target_side, players, single, fixed_threshold
             )
         thresholds = tuple(
-            _get_oracle_threshold(result, _select_measure(reference_side, target_side, single))
+            result.thresholds.get(_unfiltered_view(_select_measure(reference_side, target_side, single)))
             for result in (results[no_settings], results[single])
         )
         causes.append(
@@ -308,14 +308,6 @@ def _get_score(result: Result, name: str, switched: frozenset[str]) -> float:
 def _unfiltered_view(name: str) -> str:
     """Return the name of the view of a measure, without its filters."""
     return str(replace(parse_measure(name).view, filters=()))
-
-
-def _get_oracle_threshold(result: Result, name: str) -> float | None:
-    """Return the threshold that was selected on the scored data for the measure `name`, or None.
-
-    None means that none was selected, or that all predictions are included.
-    """
-    return result.thresholds.get(_unfiltered_view(name))
 
 
 def _format_oracle_threshold(result: Result, name: str) -> str | None:

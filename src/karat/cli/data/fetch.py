@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,11 +11,7 @@ from karat.cli.arguments import check_paths
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.output import json_option
 from karat.cli.output import print_page, write_output
-
-if TYPE_CHECKING:
-    from click._termui_impl import ProgressBar  # click gives the type no public name
-
-    from karat.data.dataset_files import Progress
+from karat.cli.progress import show_progress_bars
 
 
 @karat_command()
@@ -66,33 +58,9 @@ def command(datasets: tuple[str, ...], source_folder: Path | None, link: bool, j
         splits += list_splits(dataset_name)
     fetched_splits = {}
     for split in splits:
-        with _show_progress_bars() as progress:
+        with show_progress_bars() as progress:
             fetched = fetched_splits[str(split.name)] = fetch_split(
                 split, folder=source_folder, link=link, progress=progress
             )
         print_page(partial(render_fetch_results, split, fetched), json_file)
     write_output(json_file, lambda: encode_fetch_results(fetched_splits))
-
-
-@contextmanager
-def _show_progress_bars() -> Iterator[Progress | None]:
-    """Show a progress bar for each downloaded file inside the block, if standard error is a terminal.
-
-    Yields the function that updates a bar (path, bytes done, total bytes or None), or None without a terminal.
-    """
-    if not sys.stderr.isatty():
-        yield None
-        return
-    bars: dict[str, ProgressBar[int]] = {}
-
-    def report(path: str, done: int, total: int | None) -> None:
-        if path not in bars and total is not None:
-            bars[path] = click.progressbar(length=total, label=Path(path).name, file=sys.stderr)
-        if path in bars:
-            bars[path].update(done - bars[path].pos)
-
-    try:
-        yield report
-    finally:
-        for bar in bars.values():
-            bar.render_finish()

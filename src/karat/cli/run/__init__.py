@@ -13,6 +13,7 @@ from karat.cli.options.output import details_option, json_option, limit_option
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import gold_format_option, profile_option, settings_option, task_option
 from karat.cli.output import echo, page_width, print_tables, write_output
+from karat.cli.sending import confirm_sending
 
 if TYPE_CHECKING:
     from karat.systems.running.experiment import Experiment, ExperimentResult
@@ -105,7 +106,7 @@ def command(
     from karat.render.charts.runtime_by_length import lengths_chart
     from karat.render.systems.runs import to_json
     from karat.systems.running.experiment import create_experiment, read_experiment, run_experiment
-    from karat.systems.running.prediction_files import list_commands, write_predictions
+    from karat.systems.running.prediction_files import describe_transfers, list_commands, write_predictions
 
     names, flags = split_arguments(arguments)
     check_paths(datasets, [json_file, chart])
@@ -131,7 +132,7 @@ def command(
         )
     if chart is not None:
         check_chart_path(chart)
-    _confirm_sending(experiment, yes=yes)
+    confirm_sending(describe_transfers(experiment), yes=yes)
     outcomes: list[ExperimentResult] = []
     files: list[str] = []
     try:
@@ -190,24 +191,6 @@ def _check_experiment_options(has_extra_arguments: bool) -> None:
             "an experiment file contains all other options. Pass only --yes, --allow-commands, --runtimes, --details "
             "and --json with it, and write the rest into the file."
         )
-
-
-def _confirm_sending(experiment: Experiment, *, yes: bool) -> None:
-    """Print how many documents are sent to which hosts and ask for confirmation; do nothing without such systems.
-
-    With `yes` there is no question. Raises `UsageError` if standard input is no terminal, and click's `Abort` on no.
-    """
-    from karat.model.errors import UsageError
-    from karat.systems.running.prediction_files import describe_transfers
-
-    transfers = describe_transfers(experiment)
-    for transfer in transfers:
-        echo(f"karat: {transfer}", err=True)
-    if yes or not transfers:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError("texts would be sent to other machines. Add --yes to allow this.")
-    click.confirm("Send the texts?", abort=True, err=True)
 
 
 def _print_scores(experiment: Experiment, outcomes: list[ExperimentResult], *, details: bool) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.campaigns import anonymise_worker
 from karat.cli.options.declaration import karat_command
-from karat.cli.output import echo
 
 
 @karat_command()
@@ -16,11 +16,6 @@ def command(store: str, worker: str) -> None:
 
     The judgements stay, under a pseudonym.
     """
-    from karat.model.errors import UsageError
     from karat.protocols.verification.store.store import CampaignStore
 
-    campaign_store = CampaignStore.open(store)
-    if not campaign_store.anonymise(worker):
-        raise UsageError(f"{store}: there is no judge {worker}. Check the name.")
-    echo(f"{worker} is anonymised")
-    campaign_store.database.close()
+    anonymise_worker(CampaignStore.open(store), worker, "judge")

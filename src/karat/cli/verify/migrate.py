@@ -16,8 +16,8 @@ def command(store: str) -> None:
     The database is changed in place, completely or not at all; stop the server and make a copy first. Judges,
     judgements and invitations stay valid. A campaign of the current layout is left unchanged.
     """
+    from karat.protocols.campaigns.tables import LAYOUT
     from karat.protocols.verification.store.migration import migrate_campaign
-    from karat.protocols.verification.store.tables import LAYOUT
 
     campaign_store, earlier_layout = migrate_campaign(store)
     change = "has the current layout" if earlier_layout is None else f"migrated from {earlier_layout}"

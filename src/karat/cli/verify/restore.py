@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.campaigns import print_restored, read_backup
 from karat.cli.options.declaration import karat_command
-from karat.cli.output import echo
 
 
 @karat_command()
@@ -16,13 +16,7 @@ def command(file: str, store: str) -> None:
 
     STORE is a new file, or postgresql://….
     """
-    from karat.model.output.text_layout import format_count
     from karat.protocols.verification.store.backups import restore_backup
-    from karat.storage.files import Source
 
-    source = Source(file)
-    with source.open_stream() as lines:
-        campaign_store = restore_backup(store, source.label, lines)
-    n_records = len(campaign_store.get_records())
-    echo(f"{campaign_store.database.label}: {campaign_store.options.name}, {format_count(n_records, 'record')}")
-    campaign_store.database.close()
+    campaign_store = read_backup(restore_backup, file, store)
+    print_restored(campaign_store, campaign_store.options.name, len(campaign_store.get_records()))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.campaigns import revoke_worker
 from karat.cli.options.declaration import karat_command, option
-from karat.cli.output import echo
 
 
 @karat_command()
@@ -18,15 +18,6 @@ def command(store: str, worker: str, lift: bool) -> None:
     Sessions end at once, tasks in progress go to other judges, and invitations of this worker no longer work. The
     judgements stay and count; `karat verify anonymise` deletes the identity.
     """
-    from karat.model.errors import UsageError
     from karat.protocols.verification.store.store import CampaignStore
 
-    campaign_store = CampaignStore.open(store)
-    if lift:
-        if not campaign_store.restore_access(worker):
-            raise UsageError(f"{store}: the access of {worker} is not revoked. Check the name.")
-        echo(f"{worker} may enter again")
-    else:
-        has_entered = campaign_store.revoke(worker)
-        echo(f"{worker} has no access any more" if has_entered else f"{worker} never entered, and cannot enter now")
-    campaign_store.database.close()
+    revoke_worker(CampaignStore.open(store), worker, lift=lift)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.options.declaration import karat_command, option
-from karat.cli.options.output import allow_host_option, host_option, port_option
+from karat.cli.campaigns import serve_campaign, serving_options
+from karat.cli.options.declaration import karat_command
 from karat.cli.options.scoring import kb_option
 from karat.cli.output import echo
 
 
 @karat_command()
 @click.argument("store")
-@host_option
-@port_option(8766)
-@allow_host_option
+@serving_options(8766)
 @kb_option("Snapshot that judges search.", default="starter")
-@option("--secure-cookies", is_flag=True, help="Send cookies over HTTPS only; for a server behind an HTTPS proxy.")
 def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, secure_cookies: bool) -> None:
     """Serve a campaign to judges over HTTP.
 
@@ -36,7 +33,6 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
 
     try:
         from karat.web.judging.app import JudgingConfig, create_app
-        from karat.web.server.listener import listen
         from karat.web.server.request_checks import LOOPBACK
     except ImportError:
         raise UsageError("karat verify serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
@@ -44,5 +40,10 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     config = JudgingConfig(
         campaign_store, open_snapshot(kb), (*LOOPBACK, host, *hosts), secure_cookies, lead_token=token
     )
-    listen(create_app(config), host, port, lambda line: echo(f"{line}\nlead page: {line.split()[0]}#/lead/{token}"))
-    campaign_store.database.close()
+    serve_campaign(
+        campaign_store,
+        create_app(config),
+        host,
+        port,
+        lambda line: echo(f"{line}\nlead page: {line.split()[0]}#/lead/{token}"),
+    )

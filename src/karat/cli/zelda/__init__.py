@@ -1,7 +1,5 @@
 """`karat zelda …`."""
 
-from __future__ import annotations
-
 from karat.cli.lazy_group import command_group
 
 COMMANDS = {

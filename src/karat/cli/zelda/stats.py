@@ -36,10 +36,11 @@ def command(tests: tuple[str, ...], tokens: Tokeniser | None, json_file: str | N
     karat zelda stats jsonl
     karat zelda stats test_aida-b.jsonl --tokens spaces
     """
+    from karat.model.output.json_files import encode_indented
     from karat.protocols.zelda.texts.statistics import benchmark_statistics
-    from karat.render.zelda.benchmark import encode_statistics, render_statistics
+    from karat.render.zelda.benchmark import render_statistics
 
     check_paths(list(tests), [json_file])
     statistics = benchmark_statistics(tests, tokens)
-    write_output(json_file, lambda: encode_statistics(statistics))
+    write_output(json_file, lambda: encode_indented(statistics))
     print_page(lambda: render_statistics(statistics, width=page_width()), json_file)

@@ -98,7 +98,7 @@ def _find_leaf(text: str, span: Span, tokens: list[Token], indices: range) -> st
     tag = tokens[head].tag
     if tag in ("NNP", "NN") and is_demonym(surface) and _is_noun_next(tokens, indices[-1] + 1):
         return "Adjective"
-    return _leaf_of_tag(tag)
+    return _LEAVES.get(tag) or _LEAVES.get(tag[:2])  # None for other word classes, such as prepositions
 
 
 def _is_noun_next(tokens: list[Token], index: int) -> bool:
@@ -146,8 +146,3 @@ def _find_head(text: str, tokens: list[Token], indices: range) -> int | None:
         return next((n for n in reversed(tops) if tokens[n].tag.startswith("NN")), tops[-1])
     end = next((i for i, n in enumerate(words) if i and tokens[n].tag in ("IN", "TO")), len(words))
     return next((n for n in reversed(words[:end]) if tokens[n].tag != "CD"), words[end - 1])
-
-
-def _leaf_of_tag(tag: str) -> str | None:
-    """Return the leaf of a Penn Treebank tag; None for other word classes, such as prepositions."""
-    return _LEAVES.get(tag) or _LEAVES.get(tag[:2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.protocol import KB, IdStatus
 from karat.kb.snapshot.manifest import is_snapshot
+from karat.kb.type_names import WHITELISTS
 from karat.matching.facts.document_ids import find_ids, look_up_spelling, spell_like, spellings
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
@@ -43,14 +45,14 @@ def build_context(
 ) -> LintContext:
     """Collect the facts that lint rules may use about `documents`.
 
-    `kb`: name or path of a snapshot, or folder of tables. `redirects`, `types`: files of redirects and of allowed
-    types. `dimensions`: further dimensions in which each label should have one category. `skipped`: counts of what the
-    reader skipped or repaired, by description.
+    `kb`: name or path of a snapshot, or folder of tables. `redirects`: file of redirects. `types`: file of allowed
+    types, or their name in `WHITELISTS`. `dimensions`: further dimensions in which each label should have one category.
+    `skipped`: counts of what the reader skipped or repaired, by description.
     """
     labels = [label for document in documents for label in document.labels]
     dimensions_used = {tag.partition(":")[0] for label in labels for tag in label.categories if ":" in tag}
     ids = {label.entity for label in labels if isinstance(label.entity, str)}
-    kb_facts = _KBFacts() if kb is None else _read_snapshot(kb, ids) if _is_snapshot(kb) else _read_folder(kb)
+    kb_facts = _KBFacts() if kb is None else _read_snapshot(open_kb(kb), ids) if _is_snapshot(kb) else _read_folder(kb)
     all_redirects = {**kb_facts.redirects, **({} if redirects is None else _read_redirects(Source(redirects)))}
     if kb is None or not _is_snapshot(kb):  # a snapshot reads every spelling itself
         all_redirects |= _redirect_as_in_scoring(documents, all_redirects)
@@ -60,12 +62,60 @@ def build_context(
         disambiguation=kb_facts.disambiguation,
         types=_collect_types(kb_facts.tables, ids, all_redirects),
         names=_collect_names(kb_facts.tables, ids),
-        whitelist=None if types is None else _read_whitelist(Source(types)),
+        demonyms=_collect_demonyms(kb_facts.tables, documents),
+        whitelist=None if types is None else read_whitelist(types),
         has_types=any(label.types for label in labels),
         has_spaces=_uses_spaces(labels),
         dimensions=(SCHEME & dimensions_used).union(dimensions),
         skipped=skipped or {},
     )
+
+
+class GrowingContext:
+    """Facts for lint rules about documents whose labels change; each id is looked up once."""
+
+    def __init__(
+        self, kb: KB | None = None, whitelist: frozenset[str] | None = None, dimensions: Iterable[str] = ()
+    ) -> None:
+        """Use a snapshot `kb`, allowed types (None for all), and dimensions in which each label has one category."""
+        self._kb, self._whitelist, self._dimensions = kb, whitelist, frozenset(dimensions)
+        self._ids: set[str] = set()
+        self._entities: set[str] | None = None
+        self._redirects: dict[str, str] = {}
+        self._disambiguation: frozenset[str] = frozenset()
+        self._types: dict[str, frozenset[str]] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self._lock = Lock()
+
+    def get_context(self, document: Document) -> LintContext:
+        """Return the facts that lint rules may use about a document."""
+        self._look_up({label.entity for label in document.labels if isinstance(label.entity, str)})
+        return LintContext(
+            has_entity=None if self._entities is None else self._entities.__contains__,
+            redirects=self._redirects,
+            disambiguation=self._disambiguation,
+            types=self._types,
+            names=self._names,
+            whitelist=self._whitelist,
+            has_types=any(label.types for label in document.labels),
+            has_spaces=_uses_spaces(document.labels),
+            dimensions=self._dimensions,
+        )
+
+    def _look_up(self, ids: Set[str]) -> None:
+        """Read the facts about ids that are new."""
+        with self._lock:
+            new = ids - self._ids
+            if not new or self._kb is None:
+                return
+            facts = _read_snapshot(self._kb, new)
+            if facts.has_entity is not None:
+                self._entities = (self._entities or set()).union(filter(facts.has_entity, new))
+            self._redirects.update(facts.redirects)
+            self._disambiguation |= facts.disambiguation
+            self._types.update(_collect_types(self._kb, new, facts.redirects))
+            self._names.update(_collect_names(self._kb, new))
+            self._ids |= new
 
 
 def _redirect_as_in_scoring(documents: Iterable[Document], redirects: Mapping[str, str]) -> dict[str, str]:
@@ -114,9 +164,9 @@ def _is_snapshot(kb: str) -> bool:
     return is_snapshot(Path(kb)) or not Path(kb).exists()
 
 
-def _read_snapshot(name: str, ids: Set[str]) -> _KBFacts:
-    """Return the facts of a snapshot, given by name or path, about `ids`."""
-    kb, id_list = open_kb(name), sorted(ids)
+def _read_snapshot(kb: KB, ids: Set[str]) -> _KBFacts:
+    """Return the facts of a snapshot about `ids`."""
+    id_list = sorted(ids)
     is_listed = kb.contains(id_list)
     statuses = dict(zip(id_list, kb.id_statuses(id_list), strict=True))
     redirected = [id for id in id_list if statuses[id] is IdStatus.REDIRECTED]
@@ -168,6 +218,16 @@ def _collect_names(kb: KB | None, ids: Iterable[str]) -> dict[str, frozenset[str
     rows = zip(spelling_list, kb.names(spelling_list), kb.aliases(spelling_list), strict=True)
     names_by_id = {id: (aliases or frozenset()) | ({name} if name else set()) for id, name, aliases in rows}
     return {id: names for id, names in names_by_id.items() if names}
+
+
+def _collect_demonyms(kb: KB | None, documents: Iterable[Document]) -> frozenset[str]:
+    """Return the surfaces of all labels that are demonyms; empty if the knowledge base has no table of them."""
+    if kb is None:
+        return frozenset()
+    surfaces = sorted({document.text[label.start : label.end] for document in documents for label in document.labels})
+    return frozenset(
+        surface for surface, is_demonym in zip(surfaces, kb.are_demonyms(surfaces), strict=True) if is_demonym
+    )
 
 
 def _uses_spaces(labels: Iterable[Label]) -> bool:
@@ -222,9 +282,20 @@ def _is_row(text: str) -> bool:
     return bool(text.strip()) and not text.startswith("#")
 
 
-def _read_whitelist(source: Source) -> frozenset[str]:
-    """Read the allowed types from a file, one per line; raise `InputError` if there are none."""
+def read_whitelist(name_or_path: str) -> frozenset[str]:
+    """Return the types of a whitelist by name, such as `fair`, or those in a file, one per line.
+
+    Raise `InputError` if the file has none.
+    """
+    if name_or_path in WHITELISTS:
+        return frozenset(WHITELISTS[name_or_path])
+    source = Source(name_or_path)
     types = frozenset(_read_first_column(source))
     if not types:
-        raise InputError(source.label, actual="no type", expected="a type per line", remedy="Check the file")
+        raise InputError(
+            source.label,
+            actual="no type",
+            expected=f"a type per line, or the name of a list: {', '.join(WHITELISTS)}",
+            remedy="Check the file",
+        )
     return types

@@ -73,7 +73,7 @@ class LintOptions(msgspec.Struct, frozen=True, kw_only=True):
     redirects: str | None = None
     """File of redirects."""
     types: str | None = None
-    """File of allowed types."""
+    """Name or file of allowed types."""
     rules_file: str | None = None
     """File of custom rules."""
     only: Sequence[str] = ()

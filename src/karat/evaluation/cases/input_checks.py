@@ -111,13 +111,10 @@ class InputChecks(NamedTuple):
         )
 
 
-def format_input_notes(pairing: Pairing, views: Mapping[str, Statistics], *, has_spans: bool = True) -> tuple[str, ...]:
-    """Check corpus and run, and return notes about likely mistakes; `views` has the statistics of each view.
-
-    `has_spans`: whether the items are mentions in the text.
-    """
+def format_input_notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tuple[str, ...]:
+    """Check corpus and run, and return notes about likely mistakes; `views` has the statistics of each view."""
     return format_notes(
-        check_inputs(pairing, pairing.run, has_spans=has_spans),
+        check_inputs(pairing, pairing.run),
         pairing.read_options,
         views,
         from_labels=pairing.run.metadata.get("predictions") == "labels",

@@ -41,12 +41,9 @@ def build_textless_corpus(
 
     They are counted in `skipped`, and so are the documents.
     """
-    separated = {doc_id: separate_duplicate_labels(labels) for doc_id, labels in labels_by_document.items()}
-    skipped["duplicate labels (kept as separate mentions)"] = sum(
-        n_duplicates for _, n_duplicates in separated.values()
-    )
+    separated = {doc_id: separate_duplicate_labels(labels, skipped) for doc_id, labels in labels_by_document.items()}
     skipped[NO_TEXT_NOTE] = len(separated)
-    documents = make_blank_documents({doc_id: labels for doc_id, (labels, _) in separated.items()})
+    documents = make_blank_documents(separated)
     return Corpus.from_reader(
         documents,
         name=source.stem,

@@ -52,11 +52,11 @@ def merge_duplicate_labels(labels: Iterable[Label], skipped: Counter[str]) -> tu
     return tuple(labels_by_key.values())
 
 
-def separate_duplicate_labels(labels: Iterable[Label]) -> tuple[tuple[Label, ...], int]:
+def separate_duplicate_labels(labels: Iterable[Label], skipped: Counter[str]) -> tuple[Label, ...]:
     """Give each label that repeats span, entity and `mention_id` of an earlier one a `mention_id` of its own.
 
-    Return all labels and the number of duplicates. A corpus accepts two labels of the same span and entity only if they
-    differ in `mention_id`.
+    Return all labels, and count the duplicates in `skipped`. A corpus accepts two labels of the same span and entity
+    only if they differ in `mention_id`.
     """
     seen: set[object] = set()
     unique_labels: list[Label] = []
@@ -68,4 +68,5 @@ def separate_duplicate_labels(labels: Iterable[Label]) -> tuple[tuple[Label, ...
             label = msgspec.structs.replace(label, mention_id=f"repeated {n_duplicates}")
         seen.add(key)
         unique_labels.append(label)
-    return tuple(unique_labels), n_duplicates
+    skipped["duplicate labels (kept as separate mentions)"] += n_duplicates
+    return tuple(unique_labels)

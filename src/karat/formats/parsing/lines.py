@@ -121,11 +121,9 @@ def decode_utf8(data: bytes, source: ByteSource, line_number: int | None = None)
         ) from None
 
 
-def split_columns(
-    line: Line, source: ByteSource, min_columns: int, max_columns: int | None = None, separator: str = "\t"
-) -> list[str]:
+def split_columns(line: Line, source: ByteSource, min_columns: int, max_columns: int | None = None) -> list[str]:
     """Split a line into columns; raise `InputError` if there are fewer or more than allowed (None: no maximum)."""
-    cells = line.text.split(separator)
+    cells = line.text.split("\t")
     if len(cells) < min_columns or (max_columns is not None and len(cells) > max_columns):
         expected = (
             str(min_columns)

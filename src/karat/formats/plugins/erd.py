@@ -58,11 +58,10 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
 
     for _ in parse_lines(annotations, parse_annotation):
         pass
-    documents = []
-    for query_id, labels in labels_by_query.items():
-        separated, n_duplicates = separate_duplicate_labels(labels)
-        skipped["duplicate labels (kept as separate mentions)"] += n_duplicates
-        documents.append(Document(query_id, texts[query_id], separated))
+    documents = [
+        Document(query_id, texts[query_id], separate_duplicate_labels(labels, skipped))
+        for query_id, labels in labels_by_query.items()
+    ]
     return Corpus.from_reader(
         documents,
         name=queries.stem,

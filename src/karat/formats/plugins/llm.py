@@ -63,17 +63,7 @@ class _Record(NamedTuple):
     location: str
 
 
-def read_run(source: ByteSource) -> Run:
-    """Read a model's predictions; each record must have the text of its document."""
-    return _read_run(source, None)
-
-
-def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
-    """Read a model's predictions, located in the texts of the gold standard, which `gold` loads."""
-    return _read_run(source, gold)
-
-
-def _read_run(source: ByteSource, gold: Callable[[], Corpus] | None) -> Run:
+def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Run:
     """Read a model's predictions; `gold` loads the texts if records lack them. Raise `InputError` without answers."""
     counts: Counter[str] = Counter()
     texts = GoldTexts(gold, source.label)
@@ -267,7 +257,7 @@ FORMAT = Format(
     recognises=_recognises,
     has_gold=lambda source: False,
     read_run=read_run,
-    read_run_with_gold=read_run_with_gold,
+    read_run_with_gold=read_run,
     description="Mentions given by text, as JSON in fences or prose; see docs/llm.md.",
     sample=Sample.from_text("run.llm.jsonl", _SAMPLE, mentions=2),
 )

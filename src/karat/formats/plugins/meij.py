@@ -10,7 +10,6 @@ and are not read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from karat.formats.parsing.lines import Line, parse_lines, split_columns
@@ -100,18 +99,13 @@ def _to_document(tweet_id: str, text: str, meta: dict[str, str], pages: list[_Pa
     return Document(tweet_id, text, tags=tuple(tags.values()), meta=meta)
 
 
-def _recognises_folder(names: Sequence[str]) -> bool:
-    """Return whether a folder with these files has the tweets and the annotations."""
-    return _TWEETS_FILE in names and _ANNOTATIONS_FILE in names
-
-
 FORMAT = Format(
     title="Meij tweets (WSDM 2012)",
     suffix=".list",
     recognises=lambda head: False,
     has_gold=lambda source: True,
     read_corpus=read_corpus,
-    recognises_folder=_recognises_folder,
+    recognises_folder=lambda names: _TWEETS_FILE in names and _ANNOTATIONS_FILE in names,
     description="A folder with original_tweets.list and wsdm2012_annotations.txt; the gold standard consists of tags.",
     sample=Sample(
         {

@@ -55,8 +55,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
         skipped["scores of labels (not stored)"] += row.score != 1
     documents = []
     for tweet_id, content in _read_tweets(tweets):
-        labels, n_duplicates = separate_duplicate_labels(labels_by_tweet.pop(tweet_id, ()))
-        skipped["duplicate labels (kept as separate mentions)"] += n_duplicates
+        labels = separate_duplicate_labels(labels_by_tweet.pop(tweet_id, ()), skipped)
         documents.append(Document(tweet_id, content, labels))
     for tweet_id in sorted(labels_by_tweet):
         problem = InputError(

@@ -22,6 +22,7 @@ from karat.formats.parsing.nif.writer import (
     format_links,
     format_offset,
     format_statement,
+    format_text,
 )
 from karat.formats.parsing.turtle.turtle import format_iri, format_literal
 from karat.model.corpus import Corpus
@@ -119,12 +120,7 @@ def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
     allocator = IriAllocator(corpus.ids.to_pylist())
     file.write(_HEADER)
     for document in corpus:
-        text = [
-            format_offset(BEGIN, 0),
-            format_offset(END, len(document.text)),
-            f"nif:isString {format_literal(document.text)}",
-        ]
-        file.write(_format_context(document.id, text, document.tags))
+        file.write(_format_context(document.id, format_text(document.text), document.tags))
         make_iri = allocator.make_allocator(document.id)
         for label in document.labels:
             anchor = f"nif:anchorOf {format_literal(document.text[label.start : label.end])}"

@@ -29,6 +29,7 @@ from karat.formats.parsing.nif.writer import (
     format_links,
     format_offset,
     format_statement,
+    format_text,
 )
 from karat.formats.parsing.turtle.turtle import format_iri, format_literal
 from karat.model.corpus import Corpus
@@ -60,7 +61,7 @@ def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
         _check_mentions(document)
         text, source = document.text, document.meta.get("sourceUrl")
         sources = [f"nif:sourceUrl {format_iri(url)}" for url in source.split(" ")] if source else []
-        file.write(format_statement(document.id, [_CONTEXT, *_format_text(text, 0, len(text)), *sources]))
+        file.write(format_statement(document.id, [_CONTEXT, *format_text(text), *sources]))
         spans = _get_sentence_spans(document)
         starts = [start for start, _ in spans]
         labels_by_sentence: list[list[Label]] = [[] for _ in spans]
@@ -70,9 +71,7 @@ def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
         for number, ((start, end), labels) in enumerate(zip(spans, labels_by_sentence, strict=True)):
             name = iris.make_sentence_iri(base, number, f"{start},{end}")
             file.write(
-                format_statement(
-                    name, [_CONTEXT, *_format_text(text, start, end), _format_broader_context(document.id)]
-                )
+                format_statement(name, [_CONTEXT, *format_text(text, start, end), _format_broader_context(document.id)])
             )
             make_iri = iris.phrases.make_allocator(f"{base}_sentence{number}")
             for label in labels:
@@ -159,11 +158,6 @@ def _get_sentence_spans(document: Document) -> list[tuple[int, int]]:
         index >= 0 and label.end <= spans[index][1] for index, label in zip(indices, document.labels, strict=True)
     )
     return spans if has_all_labels else whole_text
-
-
-def _format_text(text: str, start: int, end: int) -> list[str]:
-    """Return the Turtle predicates for a part of a text: its offsets `start` and `end`, and its string."""
-    return [format_offset(BEGIN, start), format_offset(END, end), f"nif:isString {format_literal(text[start:end])}"]
 
 
 def _format_broader_context(document: str) -> str:

@@ -34,7 +34,6 @@ from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import ELEVANT_NIL_IDS, NOT_IN_WIKI
 
 _OTHER_FIELDS = "other fields of the document"
-_DUPLICATE_LABELS = "duplicate labels (kept as separate mentions)"
 
 
 class _Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -90,8 +89,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
                 )
             )
             continue
-        labels, n_duplicates = separate_duplicate_labels(map(_to_label, line.labels or ()))
-        skipped[_DUPLICATE_LABELS] += n_duplicates
+        labels = separate_duplicate_labels(map(_to_label, line.labels or ()), skipped)
         title = {"title": line.title} if line.title else {}
         documents.append(Document(doc_id, line.text, labels, meta=title | line.other))
         locations.append(location)
@@ -261,17 +259,12 @@ def _recognises(head: bytes) -> bool:
     return isinstance(lists[0], list) and (name == "predictions" or ("text" in objects[0] and "id" not in objects[0]))
 
 
-def _has_gold(source: ByteSource) -> bool:
-    """Return whether none of the first lines has predictions."""
-    return all("predictions" not in fields for fields in parse_first_objects(source.first_bytes))
-
-
 FORMAT = Format(
     title="ELEVANT simple JSONL",
     suffix=".simple.jsonl",
     markers=('"start_char"', '"end_char"', '"entity_reference"'),
     recognises=_recognises,
-    has_gold=_has_gold,
+    has_gold=lambda source: all("predictions" not in fields for fields in parse_first_objects(source.first_bytes)),
     read_corpus=read_corpus,
     read_run=read_run,
     write_corpus=write_corpus,

@@ -223,9 +223,7 @@ def _to_labels(
         labels.append(Label(start, end, annotation.entity, name=annotation.name))
         is_different = bool(annotation.surface) and annotation.surface != text[start:end]
         skipped["labels whose surface form differs from the text at their span"] += is_different
-    separated, n_duplicates = separate_duplicate_labels(labels)
-    skipped["duplicate labels (kept as separate mentions)"] += n_duplicates
-    return separated
+    return separate_duplicate_labels(labels, skipped)
 
 
 def _recognises(head: bytes) -> bool:

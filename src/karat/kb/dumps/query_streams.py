@@ -53,17 +53,13 @@ def group_values(tables: Iterable[Arrow], key: str, value: str, list_name: str) 
         whole = (
             table.select([key, value]) if pending is None else pa.concat_tables([pending, table.select([key, value])])
         )
-        starts = _find_starts(whole.column(key).combine_chunks())
+        keys = whole.column(key).combine_chunks()
+        is_first = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1)).to_numpy(zero_copy_only=False)
+        starts = np.concatenate([[0], np.flatnonzero(is_first) + 1])
         yield from _build_lists(whole.slice(0, starts[-1]), starts, key, value, list_name)
         pending = whole.slice(starts[-1])  # its key may continue in the next table
     if pending is not None:
         yield from _build_lists(pending, np.array([0, pending.num_rows]), key, value, list_name)
-
-
-def _find_starts(keys: Arrow) -> np.ndarray:
-    """Return the index of the first row of each run of equal keys."""
-    is_first = pc.not_equal(keys.slice(1), keys.slice(0, len(keys) - 1)).to_numpy(zero_copy_only=False)
-    return np.concatenate([[0], np.flatnonzero(is_first) + 1])
 
 
 def _build_lists(table: Arrow, starts: np.ndarray, key: str, value: str, list_name: str) -> Iterator[Arrow]:

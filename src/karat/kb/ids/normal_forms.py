@@ -18,7 +18,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 from unicodedata import normalize
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote_to_bytes
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +52,7 @@ _RESOURCE = re.compile(
     re.DOTALL,
 )
 _ESCAPE = re.compile("%(?=[0-9A-Fa-f]{2})")
+_INVALID = re.compile(r"[\udc80-\udcff][^\x00-\x7f]*")  # bytes that are no UTF-8, as `surrogateescape` decodes them
 _EDGES = re.compile(r"\A[\s_]+|[\s_]+\Z")
 _CASE_MATTERS = frozenset({"jbo"})  # the Wikipedia whose titles may begin with a small letter
 _MTAVRULI = range(0x1C90, 0x1CC0)  # Georgian capitals, which no title begins with
@@ -179,14 +180,12 @@ def _normalise_title(text: str, language: str) -> str:
 def _decode_percent(text: str) -> str:
     """Return the percent-decoded text in Unicode NFC; a `#`, and a `%` that would form an escape, stay encoded.
 
-    Text that does not decode to UTF-8 is returned encoded.
+    A byte that is no UTF-8 also stays encoded, with any non-ASCII characters after it, which might combine with it.
     """
-    text = normalize("NFC", text)
-    try:
-        decoded = normalize("NFC", unquote(text, errors="strict"))
-    except UnicodeDecodeError:
-        return text
-    return _ESCAPE.sub("%25", decoded).replace("#", "%23")
+    data = unquote_to_bytes(normalize("NFC", text).encode("utf-8", "surrogatepass"))
+    decoded = normalize("NFC", data.decode("utf-8", "surrogateescape"))
+    decoded = _ESCAPE.sub("%25", decoded).replace("#", "%23")
+    return _INVALID.sub(lambda match: quote(match[0].encode("utf-8", "surrogateescape")), decoded)
 
 
 def _dbpedia_resource(language: str, title: str) -> str:
@@ -217,11 +216,6 @@ def _bridge_id(id: str) -> str:
     decoded = address[0] + _decode_percent(id[address.end() :])
     match = _BRIDGED_PAGE.fullmatch(decoded) or _BRIDGED_RESOURCE.fullmatch(decoded)
     return decoded if match is None else _dbpedia_resource(match[1] or "en", match[2])
-
-
-def _take_last_segment(id: str) -> str:
-    """Return the part of an id after its last slash; the whole id if it has none."""
-    return id.rpartition("/")[2]
 
 
 def _iterate_spellings(normal_form: str) -> Iterator[str]:
@@ -264,7 +258,7 @@ NORMALISERS: Mapping[Ids, IdNormaliser] = MappingProxyType(
     {
         Ids.NORMALISED: IdNormaliser(_normalise_id, r"(?i)wiki|dbpedia|^\s*(?:dbr:|wd:|q[1-9])", _iterate_spellings),
         Ids.BRIDGED: IdNormaliser(_bridge_id, "://", _iterate_bridge_spellings),
-        Ids.LAST_SEGMENT: IdNormaliser(_take_last_segment, "/", lambda normal_form: iter((normal_form,))),
+        Ids.LAST_SEGMENT: IdNormaliser(lambda id: id.rpartition("/")[2], "/", lambda normal_form: iter((normal_form,))),
     }
 )
 """Normaliser of each value of the setting `ids` that changes spellings; ids stay as written under all other values."""

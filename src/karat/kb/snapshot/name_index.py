@@ -107,6 +107,14 @@ class NameIndex:
         high = bisect_left(self._surfaces, name_bytes + b"\0", low, high)
         return self._rank_rows(np.arange(low, high), high - low if limit is None else limit)
 
+    def find_equal(self, text: str, limit: int = 10) -> list[NameMatch]:
+        """Return at most `limit` entities with the name `text`, highest weight first.
+
+        Case and diacritics are ignored.
+        """
+        low, high = self._find_rows(fold_text(text).encode())
+        return self._rank_rows(self._select_top_rows(low, high, _count_rows_to_read(limit)), limit)
+
     def find_by_prefix(self, text: str, limit: int = 10) -> list[NameMatch]:
         """Return at most `limit` entities with a name that starts with `text`, highest weight first.
 

@@ -273,7 +273,7 @@ def _build_case_context(facts: Facts, document: Ints, gold: Longs, prediction: L
     columns = {
         "coreference": _take_by_case(gold_facts.is_coreference, facts.predictions.is_coreference, gold, prediction),
         "lowercased": _take_by_case(facts.gold.lowercased, facts.predictions.lowercased, gold, prediction),
-        "multiword": facts.test_surfaces(_has_space)[surface_code],
+        "multiword": facts.test_surfaces(lambda text: " " in text)[surface_code],
         "nil": has_gold & (entity == NIL) | _mask_on_nil(facts, regions, ~has_gold),
         "linked": np.append(gold_facts.is_linked, False)[gold],
         **{name: np.append(column, NO)[gold] for name, column in difficulties.items()},
@@ -285,11 +285,6 @@ def _build_case_context(facts: Facts, document: Ints, gold: Longs, prediction: L
     }
     has_unknown_name = _take_by_case(facts.gold.has_unknown_name, facts.predictions.has_unknown_name, gold, prediction)
     return CaseContext(gold, prediction, regions, mention_type, has_unknown_name, columns)
-
-
-def _has_space(text: str) -> bool:
-    """Return whether the text contains a space."""
-    return " " in text
 
 
 def build_case_table(stage_cases: StageCases, facts: Facts, rule: CaseRule) -> CaseTable:

@@ -347,20 +347,17 @@ def _list_codes(entity: Ints, same_as: CodeLists | None) -> tuple[Ints, ...]:
     return (entity,) if same_as is None else (entity, same_as.values)
 
 
-def label_facts(
-    corpus: Corpus, kb: KB | None, definitions: FactDefinitions = STATISTICS_DEFINITIONS
-) -> AnnotationFacts:
+def label_facts(corpus: Corpus, kb: KB | None) -> AnnotationFacts:
     """Return the facts about the labels of a corpus, with ids as written, independent of scoring options.
 
-    The facts are computed on first use. `definitions`: what counts as lower case, rare and so on.
-    Ids that are NIL by default are NIL here too.
+    The facts are computed on first use. Ids that are NIL by default are NIL here too.
     """
     names, codes = code_labels(corpus.labels)
     is_nil = find_nil_items(corpus.labels, NilIds.NOT_IN_WIKI)
     labels = replace(corpus.labels, names=names, entity=np.where(is_nil, NIL, corpus.labels.entity))
     texts = corpus.texts
     source = _AnnotationSource(labels, codes.same_as, labels.document, lambda: texts, lambda: value_kinds(labels))
-    return AnnotationFacts(source, kb, definitions)
+    return AnnotationFacts(source, kb, STATISTICS_DEFINITIONS)
 
 
 class GoldFacts(msgspec.Struct, frozen=True, eq=False):

@@ -135,7 +135,8 @@ def _compute_weights(
     """Run the kernel and return the sums of the four `Weights` of each document, one result per relation."""
     n_gold, n_predictions = (np.diff(side[0][first_doc : end_doc + 1]) for side in (gold, predictions))
     sizes = np.empty((len(_KERNEL_ROWS), end_doc - first_doc), np.int64)
-    kernel(gold, predictions, first_doc, end_doc, sizes, np.empty((8, 1 + _max_size(n_gold, n_predictions)), np.int64))
+    max_size = int(max(n_gold.max(initial=0), n_predictions.max(initial=0)))
+    kernel(gold, predictions, first_doc, end_doc, sizes, np.empty((8, 1 + max_size), np.int64))
     weights = []
     for relation in relations:
         table = np.empty((end_doc - first_doc, 4))
@@ -145,11 +146,6 @@ def _compute_weights(
         table[:, 1], table[:, 3] = n_predictions - table[:, 0], n_gold - table[:, 0]
         weights.append(MatchCounts(table))
     return weights
-
-
-def _max_size(n_gold: Longs, n_predictions: Longs) -> int:
-    """Return the largest number of labels or predictions in a document."""
-    return int(max(n_gold.max(initial=0), n_predictions.max(initial=0)))
 
 
 @cache

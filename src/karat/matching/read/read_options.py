@@ -224,7 +224,8 @@ def resolve_codes(names: Arrow, sides: tuple[Codes, Codes], options: ReadOptions
         else _canonical_names(names, options.kb, unknown_ids_alike=options.unknown_ids_alike)
     )
     if resolved_names is not names:
-        names, code = _encode_ids(resolved_names, names)
+        names = pa.concat_arrays([names, resolved_names]).unique()
+        code = np.asarray(pc.index_in(resolved_names, names).to_numpy(zero_copy_only=False), np.int32)
         sides = _map_codes(sides[0], code), _map_codes(sides[1], code)
     if options.unlinked_is_nil:
         sides = _replace_unlinked(sides[0], NIL), _replace_unlinked(sides[1], NIL)
@@ -296,15 +297,6 @@ def _canonical_names(names: Arrow, kb: KB, *, unknown_ids_alike: bool) -> Arrow:
             )
         canonical = [name if is_known else "" for name, is_known in zip(canonical, exists, strict=True)]
     return pa.array(canonical, pa.string())
-
-
-def _encode_ids(new_ids: Arrow, ids: Arrow) -> tuple[Arrow, Ints]:
-    """Return all distinct ids, old and new, and the code of the new id for each old code.
-
-    `new_ids` has the id that replaces each of `ids`.
-    """
-    all_ids = pa.concat_arrays([ids, new_ids]).unique()
-    return all_ids, np.asarray(pc.index_in(new_ids, all_ids).to_numpy(zero_copy_only=False), np.int32)
 
 
 def _map_codes(side: Codes, code: Ints) -> Codes:

@@ -35,6 +35,6 @@ def encode_line(content: msgspec.Struct) -> bytes:
     return escape_json(msgspec.json.encode(content)) + b"\n"
 
 
-def encode_indented(content: msgspec.Struct) -> bytes:
-    """Encode a record as indented JSON, with control characters escaped."""
+def encode_indented(content: msgspec.Struct | dict[str, Any]) -> bytes:
+    """Encode a record or dictionary as indented JSON, with control characters escaped."""
     return msgspec.json.format(escape_json(msgspec.json.encode(content))) + b"\n"

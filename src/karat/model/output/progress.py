@@ -41,15 +41,10 @@ def track_progress(description: str, total: int | None = None) -> Iterator[Advan
     """
     reporter = _reporter.get()
     if reporter is None:
-        yield _ignore_progress
+        yield lambda amount: None
         return
     with reporter(description, total) as advance:
         yield advance
-
-
-def _ignore_progress(amount: int) -> None:
-    """Do nothing."""
-    pass
 
 
 @contextmanager

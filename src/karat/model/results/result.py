@@ -307,6 +307,13 @@ class Headline(NamedTuple):
         return {self.title: self.measure}
 
 
+_COPIED_FIELDS: Final = (
+    *("profile", "corpus", "run", "run_digest", "headline", "thresholds", "intervals", "resamples", "interval_method"),
+    *("confidence", "ci_unit", "jackknife_groups", "skipped", "corpus_metadata", "run_metadata", "id_health"),
+)
+"""The fields that are the same in a result and in its file."""
+
+
 class _LayoutRecord(msgspec.Struct, frozen=True):
     """The layout name of any result file."""
 
@@ -551,37 +558,24 @@ class Result(TableDisplay, ChartDisplay):
 
     def to_json(self) -> bytes:
         """Return the content of a result file, which `from_json` reads; verdicts and evaluation are not in it."""
+        values = ((name, getattr(self, name)) for name in _COPIED_FIELDS)
+        copied: dict[str, Any] = {name: dict(value) if isinstance(value, Mapping) else value for name, value in values}
         file = ResultFile(
             layout=LAYOUT,
             signature=str(self.signature),
-            profile=self.profile,
-            corpus=self.corpus,
-            run=self.run,
-            run_digest=self.run_digest,
             **to_score_fields(self.scores),
+            **copied,
             table_measures=list(self.table_measures),
-            headline=dict(self.headline),
             counts={view: self.counts(view) for view in [*self.views, *self.totals]},
-            thresholds=dict(self.thresholds),
-            intervals=dict(self.intervals),
-            resamples=self.resamples,
-            interval_method=self.interval_method,
-            confidence=self.confidence,
-            ci_unit=self.ci_unit,
-            jackknife_groups=self.jackknife_groups,
             documents=self.ids.to_pylist(),
             statistics=_to_columns(self.views),
             detection=_to_columns(self.detection),
             per_item_views=list(self.per_item_views),
             macro_documents={view: documents.tolist() for view, documents in self.macro_documents.items()},
-            skipped=dict(self.skipped),
             notes=list(self.notes),
             groups={
                 label: {view: dict(groups) for view, groups in views.items()} for label, views in self.groups.items()
             },
-            corpus_metadata=dict(self.corpus_metadata),
-            run_metadata=dict(self.run_metadata),
-            id_health=self.id_health,
         )
         return escape_json(msgspec.json.encode(file))
 
@@ -609,10 +603,7 @@ class Result(TableDisplay, ChartDisplay):
             ) from None
         return cls(
             signature=signature,
-            profile=file.profile,
-            corpus=file.corpus,
-            run=file.run,
-            run_digest=file.run_digest,
+            **{name: getattr(file, name) for name in _COPIED_FIELDS},
             scores={name: file[name] for name in file.measures},
             views=_to_statistics(file.statistics),
             detection=_to_statistics(file.detection),
@@ -624,21 +615,9 @@ class Result(TableDisplay, ChartDisplay):
                 for view, counts in file.counts.items()
                 if view not in file.statistics
             },
-            thresholds=file.thresholds,
-            intervals=file.intervals,
-            resamples=file.resamples,
-            interval_method=file.interval_method,
-            confidence=file.confidence,
-            ci_unit=file.ci_unit,
-            jackknife_groups=file.jackknife_groups,
-            skipped=file.skipped,
             notes=tuple(file.notes),
             groups=file.groups,
-            corpus_metadata=file.corpus_metadata,
-            run_metadata=file.run_metadata,
-            id_health=file.id_health,
             table_measures=tuple(file.table_measures),
-            headline=file.headline,
         )
 
 

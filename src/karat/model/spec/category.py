@@ -44,15 +44,10 @@ def parse_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
         plain += text[end : match.start()]
         link, _, others = match[2].partition(", not ")
         entity = None if link == "NIL" else link
-        marks.append(Mark(len(plain), len(plain) + len(match[1]), entity, _split_names(others)))
+        marks.append(Mark(len(plain), len(plain) + len(match[1]), entity, tuple(others.split(", ")) if others else ()))
         plain += match[1]
         end = match.end()
     return plain + text[end:], tuple(marks)
-
-
-def _split_names(names: str) -> tuple[str, ...]:
-    """Return the names in a comma-separated list; empty for an empty text."""
-    return tuple(names.split(", ")) if names else ()
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -131,7 +126,10 @@ class ErrorCategory(msgspec.Struct, frozen=True):
     is_error: Condition
     """Return which cases of a view are errors of this category."""
     is_avoided: Condition | None = None
-    """Return which cases could have been such errors but are not; errors plus avoided cases are the total."""
+    """Return which cases could have been such errors but are not; errors plus avoided cases are the total.
+
+    Errors in the mask are ignored.
+    """
     candidate_words: Literal["all", "lowercased", "other"] | None = None
     """The words of the text that form the total instead of `is_avoided`; with neither there is no total."""
     total_description: str = ""

@@ -197,6 +197,11 @@ class Split(msgspec.Struct, frozen=True):
         """The sizes that the split must have after all its steps."""
         return self.steps[-1].counts if self.steps else self.counts
 
+    def add_steps(self, labels_by_step: Mapping[str, int]) -> Split:
+        """Return the split with steps, given the number of labels after each; other sizes do not change."""
+        counts = {step: msgspec.structs.replace(self.counts, labels=n) for step, n in labels_by_step.items()}
+        return msgspec.structs.replace(self, steps=tuple(map(StepCounts, counts, counts.values())))
+
 
 class Version(msgspec.Struct, frozen=True):
     """An immutable version of a dataset. Empty fields take the dataset's value."""

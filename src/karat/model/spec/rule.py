@@ -54,6 +54,8 @@ class LintContext:
     """The types of each entity."""
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The names and aliases of each entity."""
+    demonyms: frozenset[str] = frozenset()
+    """The surfaces in the documents that are demonyms, such as `German`."""
     whitelist: frozenset[str] | None = None
     """The allowed types."""
 

@@ -217,7 +217,7 @@ def parse_options(system: System, texts: Mapping[str, str], name: str) -> Any:  
 def format_options(options: Any) -> dict[str, str]:  # noqa: ANN401  # of any system
     """Return the options that differ from their defaults, by name, as text for manifests; `options` is a dataclass."""
     return {
-        field.name.replace("_", "-"): _format_value(getattr(options, field.name))
+        field.name.replace("_", "-"): format_option_value(getattr(options, field.name))
         for field in fields(options)
         if getattr(options, field.name) != field.default
     }
@@ -238,7 +238,7 @@ def hide_gold(document: Document, *, gold_mentions: bool) -> Document:
     return Document(document.id, document.text, tuple(Label(start, end) for start, end in sorted(spans)))
 
 
-def _format_value(value: object) -> str:
+def format_option_value(value: object) -> str:
     """Return the value of an option as text; booleans as `yes` or `no`."""
     return "yes" if value is True else "no" if value is False else str(value)
 

@@ -18,6 +18,12 @@ from karat.model.tables.columns import NIL, NO_LINK, MentionIndex, Mentions
 RowLocator: TypeAlias = Callable[[int], str]
 """A function that returns the source of the document in a row: a file and line, or a name."""
 
+
+def locate_by_id(table: Arrow) -> RowLocator:
+    """Return a function that takes a row of `table` and returns `document 'ID'`, for messages."""
+    return lambda row: f"document {table.column('id')[row].as_py()!r}"
+
+
 KINDS = ("quantity", "datetime", "coreference", "descriptive")
 """The allowed values of `Label.kind`."""
 

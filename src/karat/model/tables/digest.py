@@ -85,18 +85,15 @@ def _hash_struct(fields: list[tuple[str, Any]], length: int) -> _Hashes:
     return total
 
 
-def _hash_array(array: Arrow, *, ordered: bool = True) -> _Hashes:
-    """Return one hash per row of an Arrow array of any type; 0 for null, false and empty lists.
-
-    `ordered` includes the order of values in lists.
-    """
+def _hash_array(array: Arrow) -> _Hashes:
+    """Return one hash per row of an Arrow array of any type; 0 for null, false and empty lists."""
     kind = array.type
     if pa.types.is_struct(kind):
         h = _hash_struct([(kind.field(i).name, array.field(i)) for i in range(kind.num_fields)], len(array))
     elif pa.types.is_map(kind):
         h = _hash_lists(array, pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"]), ordered=False)
     elif pa.types.is_list(kind):
-        h = _hash_lists(array, array.values, ordered=ordered)
+        h = _hash_lists(array, array.values, ordered=True)
     elif pa.types.is_string(kind):
         h = hash_strings(array)
     elif pa.types.is_boolean(kind):

@@ -79,7 +79,7 @@ def gather_blocks(batches: Iterable[Arrow]) -> Iterator[tuple[Arrow, Arrow]]:
     for _, group in groupby(rows, key=lambda row: row[0]):
         sides: tuple[list[Arrow], list[Arrow]] = ([], [])
         for _, gold, blob in group:
-            sides[0 if gold else 1].append(_parse_table(blob))
+            sides[0 if gold else 1].append(pa.ipc.open_stream(blob).read_all())
         yield from split_block(concatenate_tables(sides[0]), concatenate_tables(sides[1]))
 
 
@@ -123,9 +123,3 @@ def _serialise_table(table: Arrow) -> bytes:
         writer.write_table(table)
     content: bytes = sink.getvalue().to_pybytes()
     return content
-
-
-def _parse_table(blob: bytes) -> Arrow:
-    """Return the table in an Arrow IPC stream."""
-    with pa.ipc.open_stream(blob) as reader:
-        return reader.read_all()

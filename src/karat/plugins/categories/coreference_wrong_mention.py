@@ -5,14 +5,6 @@ from karat.model.spec.category import ErrorCategory, Example
 from karat.model.tables.columns import Bools
 
 
-def _mask_errors(cases: CaseArrays) -> Bools:
-    """Return a mask of the cases with the error: coreference with another wrong link than its antecedent.
-
-    The antecedent is the nearest preceding named mention of the same gold entity; its predicted link is compared.
-    """
-    return cases.coreference & cases.wrong_link & cases.other_reference
-
-
 def _mask_avoided_errors(cases: CaseArrays) -> Bools:
     """Return a mask of the cases where the error was possible: detected coreference.
 
@@ -27,7 +19,7 @@ CATEGORY = ErrorCategory(
     description="Coreference with a wrong link that differs from the link of its antecedent, the nearest preceding "
     "named mention of its entity: the system chose another antecedent.",
     group="coreference",
-    is_error=_mask_errors,
+    is_error=lambda cases: cases.coreference & cases.wrong_link & cases.other_reference,
     is_avoided=_mask_avoided_errors,
     total_description="detected coreference",
     has_segmented_mentions=True,

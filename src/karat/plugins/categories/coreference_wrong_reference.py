@@ -5,14 +5,6 @@ from karat.model.spec.category import ErrorCategory, Example
 from karat.model.tables.columns import Bools
 
 
-def _mask_errors(cases: CaseArrays) -> Bools:
-    """Return a mask of the cases with the error: coreference with the wrong link of its antecedent.
-
-    The antecedent is the nearest preceding named mention of the same gold entity; its predicted link is compared.
-    """
-    return cases.coreference & cases.wrong_link & cases.wrong_reference
-
-
 def _mask_avoided_errors(cases: CaseArrays) -> Bools:
     """Return a mask of the cases where the error was possible: detected coreference.
 
@@ -32,7 +24,7 @@ CATEGORY = ErrorCategory(
     description="Coreference with a wrong link that is also the link of its antecedent, the nearest preceding named "
     "mention of its entity: the system chose the antecedent correctly, but linked both wrongly.",
     group="coreference",
-    is_error=_mask_errors,
+    is_error=lambda cases: cases.coreference & cases.wrong_link & cases.wrong_reference,
     is_avoided=_mask_avoided_errors,
     total_description="detected coreference without a wrongly chosen antecedent",
     has_segmented_mentions=True,

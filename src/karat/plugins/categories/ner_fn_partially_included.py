@@ -5,14 +5,6 @@ from karat.model.spec.category import ErrorCategory, Example
 from karat.model.tables.columns import Bools
 
 
-def _mask_errors(cases: CaseArrays) -> Bools:
-    """Return a mask of the cases with the error: undetected mentions that contain a shorter spurious prediction.
-
-    Coreference is excluded.
-    """
-    return ~cases.coreference & cases.undetected & cases.contains_spurious
-
-
 def _mask_avoided_errors(cases: CaseArrays) -> Bools:
     """Return a mask of the cases where the error was possible: capitalised mentions of several words.
 
@@ -25,7 +17,7 @@ CATEGORY = ErrorCategory(
     title="Partially included mentions",
     description="Undetected capitalised mentions that contain a shorter spurious prediction.",
     group="ner-fn",
-    is_error=_mask_errors,
+    is_error=lambda cases: ~cases.coreference & cases.undetected & cases.contains_spurious,
     is_avoided=_mask_avoided_errors,
     total_description="capitalised mentions of several words",
     rank=2,

@@ -1,23 +1,12 @@
 """Other spurious mentions."""
 
-from karat.model.results.cases import CaseArrays
 from karat.model.spec.category import ErrorCategory, Example
-from karat.model.tables.columns import Bools
-
-
-def _mask_errors(cases: CaseArrays) -> Bools:
-    """Return a mask of the cases with the error: all false positives of detection.
-
-    Coreference is excluded. The caller excludes the cases of the categories with a lower `rank`.
-    """
-    return ~cases.coreference & cases.overdetected
-
 
 CATEGORY = ErrorCategory(
     title="Other spurious mentions",
     description="All other spurious predictions.",
     group="ner-fp",
-    is_error=_mask_errors,
+    is_error=lambda cases: ~cases.coreference & cases.overdetected,
     candidate_words="other",
     total_description="words of the text that are not lowercased",
     rank=3,

@@ -1,7 +1,5 @@
 """ACE2004: some of the ACE coreference texts, linked by paid annotators."""
 
-from msgspec.structs import replace
-
 from karat.model.spec.dataset import (
     Counts,
     Dataset,
@@ -10,7 +8,6 @@ from karat.model.spec.dataset import (
     Remark,
     Repair,
     Split,
-    StepCounts,
     Version,
     bat_folder,
     finegrained_version,
@@ -66,7 +63,7 @@ DATASET = Dataset(
         ),
         "bat2013": Version.from_split(
             description="Without NIL, as in BAT and most papers.",
-            split=replace(_SPLIT, steps=(StepCounts("drop-nil", Counts(documents=57, labels=257)),)),
+            split=_SPLIT.add_steps({"drop-nil": 257}),
         ),
         "guo2018": Version.from_split(
             description="Guo and Barbosa's copy in one XML file, with only the 36 texts that have annotations.",

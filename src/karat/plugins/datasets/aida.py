@@ -1,6 +1,6 @@
 """AIDA-CoNLL: the names of the CoNLL-2003 news, linked to YAGO2."""
 
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, StepCounts, Version, elevant_split
+from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version, elevant_split
 
 _FILES = (
     File(
@@ -17,16 +17,14 @@ _N_MENTIONS = {"train": 23396, "testa": 5917, "testb": 5616}
 _N_LINKED = {"train": 18541, "testa": 4791, "testb": 4485}
 
 
-def _make_split(name: str, *, linked: bool) -> Split:
-    """Return the split `name` of the original files; if `linked`, without NIL labels."""
-    documents = _ROWS[name][1] - _ROWS[name][0]
+def _make_split(name: str) -> Split:
+    """Return the split `name` of the original files."""
     return Split(
         format="aida",
         files=_FILES,
         main_file="aida",
         document_range=_ROWS[name],
-        counts=Counts(documents=documents, labels=_N_MENTIONS[name]),
-        steps=(StepCounts("drop-nil", Counts(documents=documents, labels=_N_LINKED[name])),) if linked else (),
+        counts=Counts(documents=_ROWS[name][1] - _ROWS[name][0], labels=_N_MENTIONS[name]),
         unverified_reason="The texts need an agreement with NIST, so there are no checksums. The counts are "
         "from the paper and agree with ELEVANT's copies of testa and testb.",
     )
@@ -52,12 +50,12 @@ DATASET = Dataset(
     versions={
         "hoffart2011": Version(
             description="As published, with names that have no entity in YAGO2. Needs your own copy of CoNLL-2003.",
-            splits={name: _make_split(name, linked=False) for name in _ROWS},
+            splits={name: _make_split(name) for name in _ROWS},
             default_split="testb",
         ),
         "bat2013": Version(
             description="Only the linked names, as in BAT and most papers on disambiguation.",
-            splits={name: _make_split(name, linked=True) for name in _ROWS},
+            splits={name: _make_split(name).add_steps({"drop-nil": _N_LINKED[name]}) for name in _ROWS},
             default_split="testb",
         ),
         "elevant2024": Version(

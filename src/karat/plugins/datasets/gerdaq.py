@@ -1,49 +1,22 @@
 """GERDAQ: search queries with ranked entities."""
 
-from msgspec.structs import replace
-
-from karat.model.spec.dataset import Counts, Dataset, Split, StepCounts, Version, bat_file
+from karat.model.spec.dataset import Counts, Dataset, Split, Version, bat_file
 
 
-def _make_split(name: str, sha256: str, *, size: int, documents: int, labels: int) -> Split:
+def _make_split(name: str, sha256: str, size: int, documents: int, labels: int) -> Split:
     """Return the split in the file `gerdaq_NAME.xml`, with its checksum, its number of bytes and the expected sizes."""
-    return Split(
-        format="gerdaq",
-        files=(bat_file(f"gerdaq_1.0/gerdaq_{name}.xml", sha256, size=size, commit="HEAD"),),
-        counts=Counts(documents=documents, labels=labels),
-    )
+    file = bat_file(f"gerdaq_1.0/gerdaq_{name}.xml", sha256, size=size, commit="HEAD")
+    return Split(format="gerdaq", files=(file,), counts=Counts(documents, labels))
 
 
-_SPLITS = {
-    "train-a": _make_split(
-        "trainingA",
-        "c98af55916b45996633f162cf7c13f249d55ad35132b7f9b554b5a6a87defd13",
-        size=62620,
-        documents=249,
-        labels=474,
-    ),
-    "train-b": _make_split(
-        "trainingB",
-        "8816ce589015344a7145c1bbf97ac426cacbfae9b5a615c8a6fcda270f51bafb",
-        size=62567,
-        documents=248,
-        labels=458,
-    ),
-    "dev": _make_split(
-        "devel",
-        "b4afc8d6bbeb1a1d8fa1b2a9750c5402d3c56a444e6455b41bf558d0277ec913",
-        size=56248,
-        documents=249,
-        labels=453,
-    ),
-    "test": _make_split(
-        "test",
-        "ad11c02d27073fc25e4551a601e030e31ae66b29abeee33b5922ce1d93fe6ce3",
-        size=53882,
-        documents=246,
-        labels=430,
-    ),
+# Splits by name: file, checksum, bytes, documents and labels
+_FILES = {
+    "train-a": ("trainingA", "c98af55916b45996633f162cf7c13f249d55ad35132b7f9b554b5a6a87defd13", 62620, 249, 474),
+    "train-b": ("trainingB", "8816ce589015344a7145c1bbf97ac426cacbfae9b5a615c8a6fcda270f51bafb", 62567, 248, 458),
+    "dev": ("devel", "b4afc8d6bbeb1a1d8fa1b2a9750c5402d3c56a444e6455b41bf558d0277ec913", 56248, 249, 453),
+    "test": ("test", "ad11c02d27073fc25e4551a601e030e31ae66b29abeee33b5922ce1d93fe6ce3", 53882, 246, 430),
 }
+_SPLITS = {name: _make_split(*row) for name, row in _FILES.items()}
 _MENTIONS = {"train-a": 441, "train-b": 433, "dev": 420, "test": 409}
 
 DATASET = Dataset(
@@ -65,10 +38,7 @@ DATASET = Dataset(
         ),
         "bat1.3": Version(
             description="Only the first entity of each mention, as BAT reads it.",
-            splits={
-                name: replace(split, steps=(StepCounts("first", replace(split.counts, labels=_MENTIONS[name])),))
-                for name, split in _SPLITS.items()
-            },
+            splits={name: split.add_steps({"first": _MENTIONS[name]}) for name, split in _SPLITS.items()},
             default_split="test",
         ),
     },

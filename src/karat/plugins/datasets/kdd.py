@@ -1,44 +1,21 @@
 """KDD: search queries with types and links from paid annotators."""
 
-from msgspec.structs import replace
+from karat.model.spec.dataset import Counts, Dataset, Remark, Split, Version, bat_file
 
-from karat.model.spec.dataset import Counts, Dataset, Remark, Split, StepCounts, Version, bat_file
-
-_COMMIT = "089e7958135a44a21b67420d2c48c800a5dfc754"
-_SPLITS = {
-    "dev": Split(
-        format="kdd",
-        files=(
-            bat_file(
-                "kdd/kdd_amt_d_1.txt",
-                "93998e13317fb8273dfcab590f954e6065e603b0716975264b6956083b904165",
-                size=72898,
-                commit=_COMMIT,
-            ),
-        ),
-        counts=Counts(documents=777, labels=437),
-    ),
-    "test": Split(
-        format="kdd",
-        files=(
-            bat_file(
-                "kdd/kdd_amt_t_1.txt",
-                "5a48287911325125e424564e0cce626b628ac7c03c3f02e2b984066f740838ef",
-                size=77007,
-                commit=_COMMIT,
-            ),
-        ),
-        counts=Counts(documents=819, labels=453),
-    ),
-}
 _LINKED_LABELS = {"dev": (336, 333), "test": (346, 341)}
 
 
-def _drop_unlinked(name: str, split: Split) -> Split:
-    """Return the split `name` with only its linked labels."""
-    counts = [replace(split.counts, labels=labels) for labels in _LINKED_LABELS[name]]
-    return replace(split, steps=tuple(map(StepCounts, ("drop-nil", "drop-unlinked"), counts)))
+def _make_split(name: str, sha256: str, size: int, documents: int, labels: int) -> Split:
+    """Return the split in the file `kdd_amt_NAME_1.txt`, with its checksum, bytes and expected sizes."""
+    commit = "089e7958135a44a21b67420d2c48c800a5dfc754"
+    file = bat_file(f"kdd/kdd_amt_{name}_1.txt", sha256, size=size, commit=commit)
+    return Split(format="kdd", files=(file,), counts=Counts(documents, labels))
 
+
+_SPLITS = {
+    "dev": _make_split("d", "93998e13317fb8273dfcab590f954e6065e603b0716975264b6956083b904165", 72898, 777, 437),
+    "test": _make_split("t", "5a48287911325125e424564e0cce626b628ac7c03c3f02e2b984066f740838ef", 77007, 819, 453),
+}
 
 DATASET = Dataset(
     title="KDD queries",
@@ -59,7 +36,10 @@ DATASET = Dataset(
         ),
         "bat1.3": Version(
             description="Only the linked mentions, as BAT reads them.",
-            splits={name: _drop_unlinked(name, split) for name, split in _SPLITS.items()},
+            splits={
+                name: split.add_steps(dict(zip(("drop-nil", "drop-unlinked"), _LINKED_LABELS[name], strict=True)))
+                for name, split in _SPLITS.items()
+            },
             default_split="test",
         ),
     },

@@ -1,7 +1,5 @@
 """MSNBC: twenty news stories of January 2007, in the original and an updated version."""
 
-from msgspec.structs import replace
-
 from karat.model.spec.dataset import (
     Counts,
     Dataset,
@@ -10,7 +8,6 @@ from karat.model.spec.dataset import (
     Remark,
     Repair,
     Split,
-    StepCounts,
     Version,
     bat_folder,
     elevant_split,
@@ -108,7 +105,7 @@ DATASET = Dataset(
         ),
         "guo2018-linked": Version.from_split(
             description="The updated version without NIL, as used in papers on disambiguation.",
-            split=replace(_UPDATED_SPLIT, steps=(StepCounts("drop-nil", Counts(documents=20, labels=656)),)),
+            split=_UPDATED_SPLIT.add_steps({"drop-nil": 656}),
         ),
         "cucerzan2007": Version.from_split(
             description="The original annotations, as distributed with BAT and GERBIL.",
@@ -118,13 +115,7 @@ DATASET = Dataset(
             description="The original as BAT reads it: without NIL, and with only the longest of overlapping "
             "mentions. The BAT paper counts 658, probably without pages missing in Wikipedia in "
             "2012; the list of these pages is lost.",
-            split=replace(
-                _SPLIT,
-                steps=(
-                    StepCounts("drop-nil", Counts(documents=20, labels=747)),
-                    StepCounts("longest", Counts(documents=20, labels=737)),
-                ),
-            ),
+            split=_SPLIT.add_steps({"drop-nil": 747, "longest": 737}),
         ),
         "elevant2024": Version.from_split(
             description="ELEVANT's copy of the updated version, with Wikidata ids, names and types.",

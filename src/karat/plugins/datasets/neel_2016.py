@@ -1,8 +1,6 @@
 """NEEL 2016: tweets of the Making Sense of Microposts challenge."""
 
-from msgspec.structs import replace
-
-from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, Split, StepCounts, Version, bat_file
+from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, Split, Version, bat_file
 
 _CORRUPT_ROW = Repair(
     location="NEEL2016-training_neel.gs",
@@ -15,66 +13,40 @@ _TRAILING_SPACES = Repair(
     remedy="the reader removes the space and counts it",
     count=18,
 )
-_SPLITS = {
-    "train": Split(
-        "neel",
-        (
-            bat_file(
-                "neel2016/NEEL2016-training.tsv",
-                "5c5155d9f8b9c4cdb1892507e73d710eb120c007cf94f7086e8a81058d501fbf",
-                size=745038,
-            ),
-            bat_file(
-                "neel2016/NEEL2016-training_neel.gs",
-                "183cdaab9a193d801dfed733d7fc12c6c72da50f60ba4c68411c20deb0a618bb",
-                size=593318,
-            ),
-        ),
-        Counts(documents=6025, labels=8665),
-        repairs=(_CORRUPT_ROW,),
-    ),
-    "dev": Split(
-        "neel",
-        (
-            bat_file(
-                "neel2016/NEEL2016-dev.tsv",
-                "0dd52adbf9c001dfb543cd4399818af65fd354d1f6bfd6fcf908bb5574a46975",
-                size=13316,
-            ),
-            bat_file(
-                "neel2016/NEEL2016-dev_neel.gs",
-                "547794492a5c9791746bc65a36d6829120f8914bf59d9a6b584a5ae4dfde96b7",
-                size=23444,
-            ),
-        ),
-        Counts(documents=100, labels=338),
-    ),
-    "test": Split(
-        "neel",
-        (
-            bat_file(
-                "neel2016/NEEL2016-test.tsv",
-                "44cb35e1518436836d02156c6252506069a303b72de080a9bbfb91148e9d07a9",
-                size=420926,
-            ),
-            bat_file(
-                "neel2016/NEEL2016-test_neel.gs",
-                "1f3eff2b692d8746395898a7eb2fadbfff81d360b8bed722ad5a96b2c20e5e41",
-                size=72781,
-            ),
-        ),
-        Counts(documents=3164, labels=1022),
-        repairs=(_TRAILING_SPACES,),
-    ),
-}
 _LINKED_LABELS = {"train": (6374, 6370), "dev": (253, 253), "test": (738, 736)}
 
 
-def _drop_nil(name: str, split: Split) -> Split:
-    """Return the split `name` without NIL and without repeated rows."""
-    counts = [replace(split.counts, labels=labels) for labels in _LINKED_LABELS[name]]
-    return replace(split, steps=tuple(map(StepCounts, ("drop-nil", "distinct"), counts)))
+def _make_split(
+    name: str, tweets: tuple[str, int], entities: tuple[str, int], counts: Counts, *repairs: Repair
+) -> Split:
+    """Return the split in `NEEL2016-NAME.tsv` and `NEEL2016-NAME_neel.gs`, with checksum and bytes of both files."""
+    paths = {f"neel2016/NEEL2016-{name}.tsv": tweets, f"neel2016/NEEL2016-{name}_neel.gs": entities}
+    files = (bat_file(path, sha256, size=size) for path, (sha256, size) in paths.items())
+    return Split("neel", tuple(files), counts, repairs=repairs)
 
+
+_SPLITS = {
+    "train": _make_split(
+        "training",
+        ("5c5155d9f8b9c4cdb1892507e73d710eb120c007cf94f7086e8a81058d501fbf", 745038),
+        ("183cdaab9a193d801dfed733d7fc12c6c72da50f60ba4c68411c20deb0a618bb", 593318),
+        Counts(documents=6025, labels=8665),
+        _CORRUPT_ROW,
+    ),
+    "dev": _make_split(
+        "dev",
+        ("0dd52adbf9c001dfb543cd4399818af65fd354d1f6bfd6fcf908bb5574a46975", 13316),
+        ("547794492a5c9791746bc65a36d6829120f8914bf59d9a6b584a5ae4dfde96b7", 23444),
+        Counts(documents=100, labels=338),
+    ),
+    "test": _make_split(
+        "test",
+        ("44cb35e1518436836d02156c6252506069a303b72de080a9bbfb91148e9d07a9", 420926),
+        ("1f3eff2b692d8746395898a7eb2fadbfff81d360b8bed722ad5a96b2c20e5e41", 72781),
+        Counts(documents=3164, labels=1022),
+        _TRAILING_SPACES,
+    ),
+}
 
 DATASET = Dataset(
     title="NEEL 2016 (Microposts)",
@@ -96,7 +68,10 @@ DATASET = Dataset(
         ),
         "bat1.3": Version(
             description="As BAT reads it: without NIL and without repeated rows.",
-            splits={name: _drop_nil(name, split) for name, split in _SPLITS.items()},
+            splits={
+                name: split.add_steps(dict(zip(("drop-nil", "distinct"), _LINKED_LABELS[name], strict=True)))
+                for name, split in _SPLITS.items()
+            },
             default_split="test",
         ),
     },

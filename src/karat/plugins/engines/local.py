@@ -28,7 +28,8 @@ def _distribute(
 
     Both sides are read in file order, or divided by id on disk if too many responses would have to wait.
     """
-    document_index = _find_documents(gold, predictions)
+    index = pc.index_in(read_ids(predictions), pa.concat_arrays(read_ids(gold).chunks))
+    document_index = np.asarray(index.fill_null(-1).to_numpy(), np.int64)  # -1: the response has no document
     blocks = (
         _align_in_order(gold, predictions, document_index)
         if _max_waiting(document_index, len(gold)) <= _MAX_WAITING
@@ -40,12 +41,6 @@ def _distribute(
 def _read_tables(parts: PartitionedData, size: int) -> Iterator[Arrow]:
     """Yield all rows of a corpus or run in order, in tables of up to `size` rows."""
     return (table for partition in parts.partitions for table in partition.tables(size))
-
-
-def _find_documents(gold: PartitionedData, predictions: PartitionedData) -> Longs:
-    """Return for each response the index of its document in the gold standard; -1 if there is none."""
-    index = pc.index_in(read_ids(predictions), pa.concat_arrays(read_ids(gold).chunks))
-    return np.asarray(index.fill_null(-1).to_numpy(), np.int64)
 
 
 def _max_waiting(document_index: Longs, n_documents: int) -> int:

@@ -1,19 +1,12 @@
 """Difficulty."""
 
 from karat.model.spec.facet import Facet
-from karat.model.tables.columns import Mentions
-from karat.model.tables.facet_values import FacetValues, string_values
-
-
-def _read_values(mentions: Mentions) -> FacetValues:
-    """Return the `difficulty` of each mention."""
-    return string_values(mentions.field("difficulty"), len(mentions))
-
+from karat.model.tables.facet_values import string_values
 
 FACET = Facet(
     title="Difficulty",
     description="The difficulty of a mention in the gold standard.",
-    from_mentions=_read_values,
+    from_mentions=lambda mentions: string_values(mentions.field("difficulty"), len(mentions)),
     field="difficulty",
     needs_context="parts",
 )

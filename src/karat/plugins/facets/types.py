@@ -1,20 +1,13 @@
 """Types."""
 
 from karat.model.spec.facet import Facet
-from karat.model.tables.columns import Mentions
-from karat.model.tables.facet_values import FacetValues, string_values
-
-
-def _read_values(mentions: Mentions) -> FacetValues:
-    """Return the `types` of each mention as written."""
-    return string_values(mentions.field("types"), len(mentions))
-
+from karat.model.tables.facet_values import string_values
 
 FACET = Facet(
     title="Types",
     description="The types of a mention; a prediction without types has the types that the gold standard gives to its "
     "entity.",
-    from_mentions=_read_values,
+    from_mentions=lambda mentions: string_values(mentions.field("types"), len(mentions)),
     field="types",
     has_gold_fallback=True,
     needs_context="always",

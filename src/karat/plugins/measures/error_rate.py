@@ -2,7 +2,6 @@
 
 from karat.model.results.statistics import Statistics, ratio
 from karat.model.spec.measure import Measure
-from karat.model.spec.settings.empty import Empty
 from karat.model.tables.columns import Floats
 
 
@@ -11,17 +10,12 @@ def _share_counts(s: Statistics, _: Statistics) -> tuple[Floats, Floats]:
     return s.gold - s.matched_gold, s.gold
 
 
-def _compute_values(s: Statistics, empty: Empty) -> Floats:
-    """Return the share of missed gold mentions in each row, NaN without gold mentions; `empty` is not used."""
-    return ratio(*_share_counts(s, s))
-
-
 MEASURE = Measure(
     title="Error rate",
     formula="error rate = errors / (errors + avoided errors); for a view: missed mentions / gold mentions = 1 − R",
     undefined_case="nothing could go wrong",
     aggregates=("micro", "macro"),
-    from_statistics=_compute_values,
+    from_statistics=lambda s, empty: ratio(*_share_counts(s, s)),
     share_counts=_share_counts,
     is_gold_only=True,
     is_on_request=True,

@@ -38,7 +38,7 @@ def render_table(results: Sequence[Result], style: Style = _PLAIN) -> str:
     blocks = [*([wrap_text("\n".join(warnings), width)] if warnings else []), wrap_text(title, width)]
     blocks += [_format_headline(results, index, width) for index in range(len(head.headline))]
     if style.all_measures or not head.headline:
-        blocks.append(_format_columns(["", *map(_get_run_title, results)], _build_score_rows(results), width))
+        blocks.append(format_table([["", *map(get_run_title, results)], *_build_score_rows(results)], width=width))
     for facet in head.groups if style.facets is None else [facet for facet in head.groups if facet in style.facets]:
         if _has_separate_parts(head, facet):
             blocks += [_format_parts(results, facet, view, width) for view in head.groups[facet] if "[" not in view]
@@ -58,7 +58,7 @@ def render_table(results: Sequence[Result], style: Style = _PLAIN) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _get_run_title(result: Result) -> str:
+def get_run_title(result: Result) -> str:
     """Return the name of a run, with `(oracle)` if its system was selected on this corpus."""
     return f"{result.run} (oracle)" if result.is_selected_on_corpus else result.run
 
@@ -81,10 +81,10 @@ def _format_headline(results: Sequence[Result], index: int, width: int | None) -
     rows = []
     for result in results:
         headline = result.headlines()[index]
-        scores = [_format_cell(result, name) for name in headline.list_columns().values()]
+        scores = [format_cell(result, name) for name in headline.list_columns().values()]
         rows.append(
             [
-                _get_run_title(result),
+                get_run_title(result),
                 *scores,
                 *(f"{count:,.10g}" for count in (headline.gold, headline.predictions, headline.correct)),
             ]
@@ -106,7 +106,7 @@ def _build_score_rows(results: Sequence[Result]) -> Iterable[list[str]]:
             yield []
         last_relation = relation
         oracle = " (oracle)" if any(_is_oracle(result, name) for result in results) else ""
-        yield [name + oracle, *(_format_cell(result, name) for result in results)]
+        yield [name + oracle, *(format_cell(result, name) for result in results)]
 
 
 def _is_oracle(result: Result, name: str) -> bool:
@@ -115,18 +115,20 @@ def _is_oracle(result: Result, name: str) -> bool:
     return str(replace(view, filters=())) in result.thresholds
 
 
-def _format_cell(result: Result, name: str) -> str:
+def format_cell(result: Result, name: str) -> str:
     """Return the score of a measure in percent, with its interval if there is one."""
-    score = _format_percent(result.score(name))
-    return _append_interval(result, score, result.intervals.get(name))
+    return format_score(result, result.score(name), result.intervals.get(name))
 
 
-def _append_interval(result: Result, score: str, bounds: tuple[float, float] | None) -> str:
-    """Return a formatted score with its interval in percent, in brackets or after ±; without, if `bounds` is None."""
-    if bounds is None:
-        return score
-    low, high = (100 * bound for bound in bounds)
-    return f"{score} ± {(high - low) / 2:.1f}" if result.plus_minus else f"{score} [{low:.1f}, {high:.1f}]"
+def format_score(result: Result, score: Score, interval: tuple[float, float] | None) -> str:
+    """Return a score in percent with its interval, as both bounds or after ± as half its width; `–` if undefined."""
+    if score.value is None:
+        return _UNDEFINED
+    value = f"{100 * score.value:.1f}"
+    if interval is None:
+        return value
+    low, high = (100 * bound for bound in interval)
+    return f"{value} ± {(high - low) / 2:.1f}" if result.plus_minus else f"{value} [{low:.1f}, {high:.1f}]"
 
 
 def describe_intervals(result: Result) -> str:
@@ -162,7 +164,7 @@ def _format_groups(result: Result, facet: str, width: int | None) -> str:
         if groups:
             rows = [_build_group_row(result, value, group) for value, group in groups.items()]
             head = [f"{result.run}, {view}, by {facet}", "P", "R", "F1", "tp", "fp", "fn"]
-            parts.append(_format_columns(head, rows, width))
+            parts.append(format_table([head, *rows], width=width))
     notes = {group.note for groups in result.groups[facet].values() for group in groups.values() if group.note}
     return "\n\n".join([*parts, *(wrap_text(note, width) for note in sorted(notes))])
 
@@ -197,7 +199,7 @@ def _format_parts(results: Sequence[Result], facet: str, view: str, width: int |
     size = "mentions" if results[0].signature["membership"] == "whole" else "weight"
     head = [f"{view}, by {facet}", size, *(result.run for result in results)]
     body = [[*row, *line] if row else [] for row, line in zip(rows, lines, strict=True)]
-    return _format_columns(head, [["", "", *subheads], *body], width)
+    return format_table([head, ["", "", *subheads], *body], width=width)
 
 
 def _align_columns(rows: Sequence[Sequence[str]], separator: str = "  ") -> list[str]:
@@ -251,7 +253,7 @@ def _get_group_scores(
 def _build_score_cells(result: Result, facet: str, view: str, value: str) -> list[str]:
     """Return the cells of precision, recall and F1 of a value; none for an empty value."""
     scores = _get_group_scores(result, facet, view, value) if value else []
-    return [_append_interval(result, _format_percent(score), bounds) for score, bounds in scores]
+    return [format_score(result, score, bounds) for score, bounds in scores]
 
 
 def _format_size(result: Result, facet: str, view: str, value: str) -> str:
@@ -295,7 +297,7 @@ def _format_errors(results: Sequence[Result], facet: str, width: int | None) -> 
         for r, categories in defined
     ]
     head = [f"{view}, errors", *(result.run for result, _ in defined)]
-    blocks.append(_format_columns(head, [list(row) for row in zip(titles, *runs, strict=True)], width))
+    blocks.append(format_table([head, *zip(titles, *runs, strict=True)], width=width))
     blocks += _format_undecided(defined, width)
     lines = list_missing_rates([(result.run, categories) for result, categories in defined])
     lines.append("n: errors. of: opportunities for an error. karat explain 'Wrong links' explains a category.")
@@ -332,7 +334,7 @@ def _get_category_title(name: str) -> str:
 
 def _build_error_cells(result: Result, group: GroupScores) -> list[str]:
     """Return the cells of one error category: error rate, number of errors, and number of opportunities."""
-    rate = _append_interval(result, _format_percent(group["micro.error-rate"]), group.intervals.get("micro.error-rate"))
+    rate = format_score(result, group["micro.error-rate"], group.intervals.get("micro.error-rate"))
     return [rate, *(_UNDEFINED if count is None else str(count) for count in (group.errors, group.total))]
 
 
@@ -369,7 +371,7 @@ def _list_required_facts(name: str) -> str:
 
 def _build_group_row(result: Result, value: str, group: GroupScores) -> list[str]:
     """Return the row of one value of a facet: scores with intervals, and the counts of tp, fp and fn."""
-    scores = [_append_interval(result, _format_percent(group[m]), group.intervals.get(m)) for m in _PRF]
+    scores = [format_score(result, group[m], group.intervals.get(m)) for m in _PRF]
     counts = group.counts
     assert counts is not None, "every group but an error category has counts"
     fp = _UNDEFINED if group.note and value != NONE else f"{counts.unmatched_predictions:g}"
@@ -402,19 +404,6 @@ def _name_runs(runs: Sequence[str], n_runs: int, width: int | None) -> str:
     if width is None or len(runs) <= _MAX_NAMED_RUNS:
         return ", ".join(runs)
     return f"all {n_runs}" if len(runs) == n_runs else f"{len(runs)} of {n_runs}"
-
-
-def _format_percent(score: Score) -> str:
-    """Return a score in percent with one decimal, or a dash if it is undefined."""
-    return _UNDEFINED if score.value is None else f"{100 * score.value:.1f}"
-
-
-def _format_columns(head: list[str], rows: Iterable[list[str]], width: int | None) -> str:
-    """Return an aligned table with a head, as text.
-
-    `width`: columns to wrap at; None does not wrap.
-    """
-    return format_table([head, *rows], width=width)
 
 
 REPORT = Report(title="Terminal table", suffix=".txt", render=render_table)

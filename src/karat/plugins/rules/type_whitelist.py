@@ -6,20 +6,26 @@ from collections.abc import Iterator
 
 from karat.matching.facts.document_ids import look_up_spelling
 from karat.model.document import Document
+from karat.model.finegrained_scheme import COARSE_TYPES
 from karat.model.spec.rule import Finding, LintContext, Rule
 
 
 def _find(document: Document, context: LintContext) -> Iterator[Finding]:
     """Report linked labels none of whose types, in the label or else the knowledge base, is in the whitelist.
 
-    Quantities, datetimes and labels without known types are ignored.
+    Quantities, datetimes and labels without known types are ignored. So are the coarse types of the fine-grained paper,
+    which no whitelist names.
     """
     if context.whitelist is None:
         return
     for label in document.labels:
         if not isinstance(label.entity, str) or label.kind in ("quantity", "datetime"):
             continue
-        types = frozenset(label.types) or look_up_spelling(label.entity, context.types) or frozenset()
+        types = (
+            frozenset(label.types).difference(COARSE_TYPES)
+            or look_up_spelling(label.entity, context.types)
+            or frozenset()
+        )
         if types and types.isdisjoint(context.whitelist):
             description = f"{label.entity} has no allowed type ({', '.join(sorted(types))})"
             yield Finding.from_label(document, label, description, "Correct the type, or delete the label")

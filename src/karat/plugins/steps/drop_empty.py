@@ -1,7 +1,5 @@
 """Drop empty documents."""
 
-from __future__ import annotations
-
 from karat.model.spec.step import Step
 
 STEP = Step(

@@ -1,7 +1,5 @@
 """Drop NIL."""
 
-from __future__ import annotations
-
 from karat.matching.select.label_removal import remove_labels
 from karat.model.spec.settings.conventions import NilIds
 from karat.model.spec.step import Step

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -130,23 +130,57 @@ def apply_changes(
     return state
 
 
-def find_undo(changes: Iterable[Change]) -> tuple[Change | None, Change | None]:
-    """Return the change that undo takes back and the one that redo repeats, of one annotator in one document.
+class DocumentState(msgspec.Struct, frozen=True):
+    """The labels of one annotator in one document, and the changes that undo and redo are about."""
 
-    Each is None if there is none. A new edit empties the list of changes to repeat.
-    """
-    done: list[Change] = []
-    undone: list[Change] = []
-    for change in changes:
-        match change.kind:
-            case "edit":
-                done.append(change)
-                undone.clear()
-            case "undo":
-                undone.append(done.pop())
-            case "redo":
-                done.append(undone.pop())
-            case "round":
-                done.clear()
-                undone.clear()
-    return (done[-1] if done else None, undone[-1] if undone else None)
+    labels: Mapping[str, AnnotatedLabel | None] = {}
+    """Labels by id; None marks a deleted label or rejected suggestion."""
+    revision: int = 0
+    """Number of changes of labels so far."""
+    done: tuple[Change, ...] = ()
+    """Changes that undo takes back, the next one last."""
+    undone: tuple[Change, ...] = ()
+    """Changes that redo repeats, the next one last. A new edit empties them."""
+    round_change: Change | None = None
+    """Change with which the latest round began; None in the first one."""
+
+    @property
+    def current_labels(self) -> dict[str, AnnotatedLabel]:
+        """Labels by id, without deleted ones and rejected suggestions."""
+        return {id: label for id, label in self.labels.items() if label is not None}
+
+    def extend(self, changes: Iterable[Change]) -> DocumentState:
+        """Return the state after changes, oldest first; raise `ValueError` for an undo or redo of no change."""
+        new = list(changes)
+        done, undone, round_change = list(self.done), list(self.undone), self.round_change
+        for change in new:
+            match change.kind:
+                case "edit":
+                    done.append(change)
+                    undone.clear()
+                case "undo":
+                    undone.append(_pop(done, change))
+                case "redo":
+                    done.append(_pop(undone, change))
+                case "round":
+                    done.clear()
+                    undone.clear()
+                    round_change = change
+        n_changes = sum(change.kind in _LABEL_CHANGES for change in new)
+        labels = apply_changes(new, self.labels)
+        return DocumentState(labels, self.revision + n_changes, tuple(done), tuple(undone), round_change)
+
+
+_LABEL_CHANGES: Final = frozenset({"edit", "undo", "redo", "round"})
+
+
+def _pop(changes: list[Change], record: Change) -> Change:
+    """Remove and return the last of the changes; raise `ValueError` unless the undo or redo `record` is about it."""
+    if not changes or changes[-1].id != record.undone_id:
+        raise ValueError(f"{record.kind} of a change that is not the last one")
+    return changes.pop()
+
+
+def reverse_edits(change: Change) -> tuple[LabelEdit, ...]:
+    """Return the edits that take back a change."""
+    return tuple(LabelEdit(edit.id, edit.before, edit.after) for edit in reversed(change.edits))

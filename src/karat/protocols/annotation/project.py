@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 
 from karat.model.document import Label
+from karat.protocols.campaigns.signatures import sign_message
 
 LAYOUT: Final = "karat-annotation/1"
 
@@ -106,3 +107,14 @@ class Project(msgspec.Struct, frozen=True):
     """Versions of the guidelines, the current one last."""
     secret: str = ""
     """Key that signs invitations and decides who sees suggestions; empty until the project is stored."""
+
+    def is_prefilled(self, annotator: str, task: int) -> bool:
+        """Return whether an annotator sees suggestions in the document with this number.
+
+        With `half`, the secret decides which one of every two consecutive documents has suggestions, for each annotator
+        independently.
+        """
+        if self.options.prefill != "half":
+            return self.options.prefill == "all"
+        bit = int(sign_message(self.secret, f"prefill {annotator} {task // 2}")[:8], 16)
+        return (bit + task) % 2 == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -129,11 +128,6 @@ class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     def gold(self) -> str:
         """Name of the gold standard among the sources."""
         return self.sources[0]
-
-
-def create_secret() -> str:
-    """Return a new random key of a campaign."""
-    return secrets.token_hex(32)
 
 
 class Campaign(msgspec.Struct, frozen=True):

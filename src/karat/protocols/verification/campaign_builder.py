@@ -11,21 +11,18 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from karat.evaluation.id_bridge import bridge_ids
-from karat.evaluation.request import Request
-from karat.kb.ids.id_context import build_context
+from karat.evaluation.id_bridge import build_link_options
 from karat.kb.ids.normal_forms import restore_fragment
-from karat.kb.ids.normalising_kb import wrap_kb
 from karat.kb.protocol import KB
-from karat.matching.read.read_options import ReadOptions, canonical_ids, collect_table_evidence, find_nil_items
+from karat.matching.read.read_options import ReadOptions, canonical_ids, find_nil_items
 from karat.model.corpus import Corpus
 from karat.model.document import Label
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.run import Run
 from karat.model.span import Span
-from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.model.tables.columns import NIL, NO_LINK, Longs, Mentions
-from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, TaskLink, create_secret
+from karat.protocols.campaigns.signatures import create_secret
+from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, TaskLink
 from karat.protocols.verification.controls import build_controls
 from karat.protocols.verification.guidelines import CONSENT, GUIDELINES
 from karat.protocols.verification.passages import MIN_LENGTH, split_passages
@@ -169,20 +166,6 @@ def group_by_passage(
             by_passage.setdefault((link.document, row), []).append(link)
     for (document, row), passage_links in sorted(by_passage.items()):
         yield document, passages[document][row], sorted(passage_links)
-
-
-def build_link_options(corpus: Corpus, runs: Sequence[Run], kb: KB | None) -> ReadOptions:
-    """Return how the links of all sources are read, as in scoring: the ids of all sources decide together.
-
-    Without `kb`, the built-in knowledge base is used if it bridges ids of different schemes.
-    """
-    bridge = kb or bridge_ids(Request.from_options(), corpus, runs).kb
-    tables = [corpus.table, *(run.table for run in runs)]
-    context = build_context(map(collect_table_evidence, tables))
-    base = ReadOptions(
-        kb=None if bridge is None else wrap_kb(bridge, Ids.NORMALISED), ids=Ids.NORMALISED, nil_ids=NilIds.NOT_IN_WIKI
-    )
-    return base.with_id_context(context)
 
 
 def _collect_gold_links(corpus: Corpus, link_options: ReadOptions) -> SourceLinks:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from karat.formats.parsing.lines import decode_utf8
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
-from karat.model.errors import InputError, UsageError
+from karat.model.errors import UsageError
 from karat.model.json.decoder import read_json_value
 from karat.model.run import Run
 from karat.protocols.verification.campaign import Campaign, CampaignKind, JudgingTask
@@ -132,12 +133,4 @@ def _read_text(path: str | None, template: str) -> str:
     if path is None:
         return template
     source = Source(path)
-    try:
-        return source.read_bytes().decode()
-    except UnicodeDecodeError as problem:
-        raise InputError(
-            source.label,
-            actual=f"bytes that are not UTF-8 (byte {problem.start + 1})",
-            expected="text in UTF-8",
-            remedy="Convert the file",
-        ) from None
+    return decode_utf8(source.read_bytes(), source)

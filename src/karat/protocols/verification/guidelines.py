@@ -17,8 +17,10 @@ Modify it if the text refers to another entity: search for that entity and selec
 Remove it if the text refers to no entity that should be linked.
 
 - The meaning in this passage counts, not the most frequent one: "Germany" in a match report is the team.
-- Entities have names: people, places, organisations, works, products, events, kinds of living things and the like.
-  Common nouns, numbers and dates are not entities.
+- Entities are people, places, organisations, works, products, events, kinds of living things and the like. They need
+  no name: occupations, genres, colours, sports, diseases and similar kinds count too, such as "athlete".
+- A quantity or a date is an entity only as such: the link QUANTITY or DATETIME is correct if the text is a number,
+  ordinal, date or time without its unit.
 - "French" and similar adjectives refer to the country; to the people or the language only if these are clearly meant.
 - The highlighted text should be a complete name. If a longer and a shorter name are possible, accept both.
 - "He" or "the city" refers to an entity only if the passage names it elsewhere.

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from karat.evaluation.id_bridge import build_link_options
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
@@ -22,7 +23,6 @@ from karat.model.run import Run
 from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, ProposedLink, TaskLink
 from karat.protocols.verification.campaign_builder import (
     GOLD,
-    build_link_options,
     collect_links,
     collect_predicted_links,
     drop_zero_counts,

@@ -337,15 +337,10 @@ def runtime_chart(comparison: Comparison) -> Spec:
     return finish_chart(
         chart,
         _list_origins(comparison),
-        _format_runtime_title(comparison),
+        f"{_describe_datasets(comparison.averaged_datasets)}: {describe_measure(comparison.measure)}, over runtime",
         _describe_runtimes(comparison, systems),
         WIDTH,
     )
-
-
-def _format_runtime_title(comparison: Comparison) -> str:
-    """Return the title of the chart of scores over runtime."""
-    return f"{_describe_datasets(comparison.averaged_datasets)}: {describe_measure(comparison.measure)}, over runtime"
 
 
 def _describe_runtimes(comparison: Comparison, drawn_systems: Sequence[str]) -> list[str]:

@@ -10,6 +10,7 @@ import msgspec
 
 from karat.model.errors import UsageError
 from karat.model.output.control_chars import escape_json
+from karat.model.output.json_files import encode_indented
 from karat.render.charts.drawing import Spec
 from karat.render.charts.requirements import check_extra
 from karat.storage.atomic_writing import check_output_path, open_for_writing
@@ -51,17 +52,12 @@ def _to_html(spec: Spec) -> bytes:
     return before.encode() + escape_json(data) + after.encode()
 
 
-def _to_json(spec: Spec) -> bytes:
-    """Return a Vega-Lite chart as indented JSON."""
-    return msgspec.json.format(escape_json(msgspec.json.encode(spec))) + b"\n"
-
-
 ENCODERS: Final[dict[str, Callable[[Spec], bytes]]] = {
     ".svg": _to_svg,
     ".png": _to_png,
     ".pdf": _to_pdf,
     ".html": _to_html,
-    ".json": _to_json,
+    ".json": encode_indented,
 }
 """Encoders by file suffix; HTML files are self-contained."""
 

@@ -65,7 +65,7 @@ def _escape(text: str) -> str:
 
 def _draw_chart(plot: Plot) -> _Drawing:
     """Draw bars, lines or dots with axes, legend and the list of points without a value."""
-    names = _list_names(plot)
+    names = list(dict.fromkeys(p.x for series in plot.series for p in series.points if isinstance(p.x, str)))
     is_slanted = sum(len(name) for name in names) * _LETTER > _WIDTH - _LEFT - _RIGHT
     label_room = min(140.0, max(map(len, names)) * _LETTER * 0.7 + 12) if is_slanted else 18.0
     frame = _Frame(_LEFT, _TOP, _WIDTH - _RIGHT, _HEIGHT - 30)
@@ -84,11 +84,6 @@ def _draw_chart(plot: Plot) -> _Drawing:
         y += _LINE
         lines.append(_text(_LEFT, y, note, colour="#666666"))
     return _Drawing(lines, y + 12)
-
-
-def _list_names(plot: Plot) -> list[str]:
-    """Return the names on the horizontal axis in order of appearance; empty if it has numbers."""
-    return list(dict.fromkeys(p.x for series in plot.series for p in series.points if isinstance(p.x, str)))
 
 
 def _make_name_axis(names: Sequence[str], frame: _Frame) -> _Axis:

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.results.result import Result
-from karat.model.signature import Signature
 from karat.render.charts.dots import Dot, dot_chart
-from karat.render.charts.drawing import Spec, describe_measure, describe_settings
-
-
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """A result as the origin of a chart."""
-
-    signature: Signature
-    corpus: str
-    run: str
-    view: str = ""
+from karat.render.charts.drawing import Spec, SystemOrigin, describe_measure, describe_settings
 
 
 def plot(result: Result, kind: str | None) -> Spec:
@@ -31,7 +18,7 @@ def plot(result: Result, kind: str | None) -> Spec:
     dots = _list_score_dots(result) if kind is None else _list_group_dots(result, kind)
     if not dots:
         raise UsageError("no score is defined, so there is nothing to draw.")
-    origin = _Origin(result.signature, result.corpus, result.run)
+    origin = SystemOrigin(result.signature, result.corpus, result.run)
     title = f"{result.corpus}: scores of {result.run}" + (f" by {kind}" if kind else "")
     confidence = f"{100 * (result.confidence or 0.95):g} %"
     description = (

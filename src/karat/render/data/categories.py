@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from karat.model.finegrained_scheme import DIMENSIONS, get_title
-from karat.model.output.json_files import JsonFile, JsonRecord, encode_line
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.render.tables import draw_text
 
@@ -46,10 +46,11 @@ class CategoriesFile(JsonFile, frozen=True, tag="karat-categories/2"):
 def to_json(categorised: CategorisedCorpus, confusions: Mapping[str, Confusion]) -> bytes:
     """Encode the number of labels by category, and the comparisons with manual categories, as one line of JSON."""
     return encode_line(
-        CategoriesFile(
+        build_record(
+            CategoriesFile,
+            categorised,
             corpus=categorised.corpus.name,
             labels=len(categorised.corpus.labels),
-            tagger=categorised.tagger,
             dimensions={
                 name: {
                     **categorised.counts[name],
@@ -58,8 +59,6 @@ def to_json(categorised: CategorisedCorpus, confusions: Mapping[str, Confusion])
                 }
                 for name in DIMENSIONS
             },
-            crossing=categorised.crossing,
-            notes=categorised.notes,
             evaluation={name: _build_confusion_record(confusion) for name, confusion in confusions.items()},
         )
     )
@@ -72,15 +71,7 @@ def _build_confusion_record(confusion: Confusion) -> ConfusionRecord:
         gold: {category or "undecided": confusion.confusion.get((gold, category), 0) for category in (*leaves, None)}
         for gold in leaves
     }
-    return ConfusionRecord(
-        confusion.total,
-        confusion.correct,
-        confusion.undecided,
-        confusion.unclear,
-        confusion.accuracy,
-        confusion.accuracy_of_decided,
-        counts,
-    )
+    return build_record(ConfusionRecord, confusion, labels=confusion.total, confusion=counts)
 
 
 def render_page(

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from karat.data.catalogue import ChosenSplit
 from karat.data.dataset_files import FetchResult
 from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.output.text_layout import format_count, format_table, wrap_text
-from karat.model.spec.dataset import Counts, Remark, Repair, StepCounts
+from karat.model.spec.dataset import Counts, Dataset, Remark, Repair, StepCounts
 from karat.render.tables import UNDEFINED
-
-if TYPE_CHECKING:
-    from karat.data.catalogue import ChosenSplit
-    from karat.model.spec.dataset import Dataset
 
 _COLUMNS: Final = ("name", "documents", "labels", "files", "title", "language", "domain", "checksum")
 

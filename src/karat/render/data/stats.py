@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from karat.data.describe import TraitCount
+from karat.data.describe import Description, TraitCount
 from karat.model.output.json_files import JsonFile, encode_line
 from karat.model.output.text_layout import wrap_text
 from karat.render.tables import LAYOUTS, UNDEFINED, SubHeading, draw_text
-
-if TYPE_CHECKING:
-    from karat.data.describe import Description
 
 _MAX_LISTED = 16
 _PAPER_COLUMNS = {"documents": "docs", "words": "words", "required": "mentions", "entities": "entities"}
@@ -25,12 +21,7 @@ _SHARE_HEADING = "% of mentions"
 _TITLES = {"nil": "NIL", "organisation": "org.", "location": "loc.", "person": "pers."}
 
 
-def _to_key(name: str) -> str:
-    """Return the JSON key of a field, with spaces for underscores, as in the tables."""
-    return name.replace("_", " ")
-
-
-class StatsFile(JsonFile, frozen=True, tag="karat-stats/4", rename=_to_key):
+class StatsFile(JsonFile, frozen=True, tag="karat-stats/4", rename=lambda name: name.replace("_", " ")):
     """The output of `karat data stats --json` for a corpus; `undefined` has the reasons for null values.
 
     `columns`: required mentions, each counted once. `traits`, `mention types`: all labels. `words per label`: all

@@ -11,7 +11,7 @@ from karat.model.output.text_layout import format_table, wrap_text
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.external_access import TrainingSetup, format_magnitude, training_metadata
 from karat.model.spec.settings.task import TASKS
-from karat.model.spec.system import Claim, System
+from karat.model.spec.system import Claim, System, format_option_value
 from karat.protocols.papers.published_claims import name_datasets, name_measure
 from karat.render.tables import UNDEFINED
 
@@ -72,7 +72,7 @@ def describe_system(name: str) -> SystemEntry:
     options = tuple(
         OptionEntry(
             field.name.replace("_", "-"),
-            _format_default(field.default),
+            "" if field.default is None else format_option_value(field.default),
             _list_values(hints[field.name]),
             field.metadata.get("description", ""),
         )
@@ -126,17 +126,12 @@ karat run predictions:FILE --on DATASET    import predictions
 def _build_cells(row: SystemEntry) -> list[str]:
     """Return the row of a system in the list."""
     return [
-        _format_name(row),
+        f"{row.name}:…" if row.argument else row.name,
         row.hardest_task,
         _GOLD_MENTIONS[row.gold_mentions],
         _format_needs(row),
         row.id_space or "of the snapshot",
     ]
-
-
-def _format_name(row: SystemEntry) -> str:
-    """Return the name of a system, followed by `:…` if it takes an argument."""
-    return f"{row.name}:…" if row.argument else row.name
 
 
 def _format_needs(row: SystemEntry) -> str:
@@ -230,11 +225,6 @@ def _build_setup_cells(setup: TrainingSetup) -> list[str]:
 def _format_option(option: OptionEntry) -> str:
     """Return the description of an option, with its allowed values if it has a fixed set."""
     return f"{option.description} One of {', '.join(option.values)}." if option.values else option.description
-
-
-def _format_default(value: object) -> str:
-    """Return a default value as text: `yes`, `no`, empty for None."""
-    return "yes" if value is True else "no" if value is False else "" if value is None else str(value)
 
 
 def _list_values(kind: Any) -> tuple[str, ...]:  # noqa: ANN401  # the type of a field

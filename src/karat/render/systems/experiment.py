@@ -25,7 +25,8 @@ def render_page(experiment: Experiment, results: Sequence[ExperimentResult], wid
         *(_render_scores(view, results, width) for view in _list_views(results)),
         *_render_similarities(experiment, results, width),
     ]
-    return "\n\n".join([*blocks, _render_times(experiment, results, width), *_format_signatures(results)]) + "\n"
+    signatures = dict.fromkeys(str(shorten_signature(outcome.result.signature)) for outcome in results)
+    return "\n\n".join([*blocks, _render_times(experiment, results, width), "\n".join(signatures)]) + "\n"
 
 
 def _list_views(results: Sequence[ExperimentResult]) -> list[str]:
@@ -52,18 +53,11 @@ def _render_scores(view: str, results: Sequence[ExperimentResult], width: int | 
             rows[-1][0] == "dataset" or _format_dataset(outcome) not in [row[0] for row in rows],
         )
         threshold = result.thresholds.get(view)
-        scores = [
-            result[f"{view}:micro.{name}"] if _has_measure(outcome, view, name) else None for name in ("f1", "p", "r")
-        ]
+        scores = [result.measures.get(f"{view}:micro.{name}") for name in ("f1", "p", "r")]
         cut = UNDEFINED if threshold is None else f"{threshold:.3f}"
         cells = [UNDEFINED if score is None else f"{100 * score:.1f}" for score in scores]
         rows.append([_format_dataset(outcome) if is_first else "", outcome.system_run.system, cut, *cells])
     return f"{view}, in percent\n{draw_text(rows, (0, 1), width)}"
-
-
-def _has_measure(outcome: ExperimentResult, view: str, name: str) -> bool:
-    """Return whether the result has the micro measure `name` (such as `f1`) of a view."""
-    return f"{view}:micro.{name}" in outcome.result.measures
 
 
 def _format_dataset(outcome: ExperimentResult) -> str:
@@ -134,8 +128,3 @@ def _render_times(experiment: Experiment, results: Sequence[ExperimentResult], w
         times = [times_by_key.get((system, corpus)) for corpus in corpora]
         rows.append([system, *(UNDEFINED if time is None else f"{1000 * time.mean:,.4g}" for time in times)])
     return str(draw_text(rows, (0,), width))
-
-
-def _format_signatures(results: Sequence[ExperimentResult]) -> list[str]:
-    """Return one block with the distinct short signatures of all results."""
-    return ["\n".join(dict.fromkeys(str(shorten_signature(outcome.result.signature)) for outcome in results))]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, stdev
 
 from karat.model.errors import shorten
-from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
+from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import Result
 from karat.render.tables import UNDEFINED, draw_text
@@ -53,20 +53,17 @@ def _build_record(system_run: SystemRun, result: Result, file: str) -> RunRecord
     """Return the JSON record of a run; `file`: path of its predictions."""
     times = system_run.times
     seconds = {} if times is None else {name: getattr(times, name) for name in times.__slots__ if name != "n_documents"}
-    return RunRecord(
-        system=system_run.system,
+    return build_record(
+        RunRecord,
+        system_run,
         dataset=system_run.corpus,
         file=file,
         documents=system_run.n_documents,
         cached=system_run.n_cached,
         failed={error: list(ids) for error, ids in system_run.documents_by_error.items()},
         manifest=dict(system_run.run.metadata),
-        clock=system_run.clock,
         seconds=seconds,
-        cpu_seconds=system_run.cpu_seconds,
         peak_bytes=system_run.peak_memory,
-        tokens=system_run.tokens,
-        cost=system_run.cost,
         counts=dict(system_run.run.skipped),
         measures={name: result[name] for name in result.table_measures},
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from karat.model.output.json_files import encode_indented
 from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.sampled_benchmark import SampledBenchmark
 from karat.protocols.zelda.texts.statistics import BenchmarkStatistics, TextStatistics
@@ -37,11 +36,6 @@ def _build_row(name: str, statistics: TextStatistics) -> list[str]:
     """Return the row of a split in the table of statistics."""
     length = UNDEFINED if statistics.mean_length is None else f"{statistics.mean_length:.1f}"
     return [name, f"{statistics.documents:,}", length, f"{statistics.entities:,}", f"{statistics.mentions:,}"]
-
-
-def encode_statistics(statistics: BenchmarkStatistics) -> bytes:
-    """Encode the statistics of test sets as indented JSON."""
-    return encode_indented(statistics)
 
 
 _TOKENS: Final = {

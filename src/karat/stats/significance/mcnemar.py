@@ -9,11 +9,6 @@ from __future__ import annotations
 from math import erfc, exp, lgamma, log, sqrt
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from karat.model.errors import UsageError
-from karat.model.tables.columns import Bools
-
 _MAX_EXACT: Final = 10_000
 """The largest number of discordant mentions for the exact test."""
 
@@ -31,21 +26,12 @@ class McNemarResult(NamedTuple):
     """Whether the p-value is exact."""
 
 
-def mcnemar(first: Bools, second: Bools) -> McNemarResult:
-    """Test whether two systems get equally many mentions correct; the arrays say which mentions each gets correct.
+def mcnemar_from_counts(only_first: int, only_second: int) -> McNemarResult:
+    """Test whether two systems get equally many mentions correct, given how many only the one or the other does.
 
     The test assumes independent mentions. Mentions of one document usually depend on each other; if few documents
     decide, resampling documents is better.
     """
-    if len(first) != len(second):
-        raise UsageError(
-            f"{len(first)} and {len(second)} mentions cannot be compared. Pass the same mentions for both systems."
-        )
-    return mcnemar_from_counts(int(np.sum(first & ~second)), int(np.sum(second & ~first)))
-
-
-def mcnemar_from_counts(only_first: int, only_second: int) -> McNemarResult:
-    """Test whether two systems get equally many mentions correct, given how many only the one or the other does."""
     n_discordant = only_first + only_second
     if not n_discordant:
         return McNemarResult(0, 0, None, is_exact=True)

@@ -15,6 +15,7 @@ from karat.model.errors import UnknownNameError, UsageError
 from karat.model.tables.columns import Floats, Longs
 from karat.stats.samples.additive import AdditiveScore, make_difference, resample_scores
 from karat.stats.samples.bootstrap import DistinctRows
+from karat.stats.samples.confidence_intervals import count_contributing
 
 PermutationScheme: TypeAlias = Literal["systems", "signs"]
 """Whether permutations swap the systems' outputs or flip the signs of document contributions."""
@@ -123,7 +124,7 @@ def mean_bootstrap_test(
     observed = float(np.mean([score.value for score in scores]))
     if np.isnan(observed):
         return SignificanceTest(None, None, 0, is_exact=False)
-    if min(_count_contributing(score.documents) for score in scores) < 2:
+    if min(map(count_contributing, scores)) < 2:
         return SignificanceTest(observed, None, 0, is_exact=False)
     resampled = np.mean(
         [resample_scores([score], resamples, seed)[0] for score, seed in zip(scores, seeds, strict=True)], axis=0
@@ -131,11 +132,6 @@ def mean_bootstrap_test(
     # A resample with an undefined score counts as extreme.
     n_extreme = int((~(np.abs(resampled - observed) < _extreme_threshold(observed, *values))).sum())
     return SignificanceTest(observed, (n_extreme + 1) / (resamples + 1), resamples, is_exact=False)
-
-
-def _count_contributing(documents: DistinctRows) -> int:
-    """Return the number of documents with a summand other than 0."""
-    return int(documents.counts[documents.rows.any(axis=1)].sum())
 
 
 def effect_size(first: AdditiveScore, second: AdditiveScore) -> float | None:

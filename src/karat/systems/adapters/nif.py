@@ -10,9 +10,7 @@ from typing import IO, Final
 
 import msgspec
 
-from karat.formats.parsing.nif.terms import BEGIN, END
-from karat.formats.parsing.nif.writer import format_offset, format_statement
-from karat.formats.parsing.turtle.turtle import format_literal
+from karat.formats.parsing.nif.writer import format_statement, format_text
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Response
 from karat.model.errors import InputError, ResponseError
@@ -119,13 +117,9 @@ def to_nif_response(document: Document, response: Response) -> bytes:
         else msgspec.structs.replace(prediction, types=tuple(map(_to_type_iri, prediction.types)))
         for prediction in check_response(document, response).predictions
     )
-    text = [
-        format_offset(BEGIN, 0),
-        format_offset(END, len(document.text)),
-        f"nif:isString {format_literal(document.text)}",
-    ]
     run = Run.from_responses([msgspec.structs.replace(response, id=document.id, predictions=predictions)])
-    return _to_nif(run) + format_statement(document.id, text)  # GERBIL ignores a context without text
+    # GERBIL ignores a context without text.
+    return _to_nif(run) + format_statement(document.id, format_text(document.text))
 
 
 def _read_run(body: _RequestBody) -> Run:

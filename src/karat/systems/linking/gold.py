@@ -31,15 +31,11 @@ class GoldLinks:
             entity = None if NilIds.NOT_IN_WIKI.is_nil(label.entity) else entity
             self._links.setdefault((document, label.start, label.end), []).append(entity)
 
-    def find_links(self, document: Document, prediction: Prediction) -> list[EntityId]:
-        """Return the gold entities at exactly the span of a prediction; empty if no gold mention has this span.
+    def find_links_at(self, document: Document, start: int, end: int) -> list[EntityId]:
+        """Return the gold entities at exactly a span; empty if no gold mention has this span.
 
         None is NIL, `UNLINKED` a mention without link.
         """
-        return self.find_links_at(document, prediction.start, prediction.end)
-
-    def find_links_at(self, document: Document, start: int, end: int) -> list[EntityId]:
-        """Return the gold entities at exactly a span; empty if no gold mention has this span."""
         return self._links.get((document.id, start, end), [])
 
 
@@ -56,7 +52,8 @@ def _make_gold_stage(
             gold = GoldLinks((document for document, _ in batch), canonicalise)
             for document, response in batch:
                 predictions = (
-                    change(prediction, gold.find_links(document, prediction)) for prediction in response.predictions
+                    change(prediction, gold.find_links_at(document, prediction.start, prediction.end))
+                    for prediction in response.predictions
                 )
                 yield replace(
                     response, predictions=tuple(prediction for prediction in predictions if prediction is not None)

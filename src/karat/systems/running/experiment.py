@@ -22,6 +22,7 @@ from karat.model.results.result import Result
 from karat.model.spec.external_access import TrainingDetails
 from karat.model.spec.settings.conventions import Ids
 from karat.model.spec.settings.task import TASKS, parse_task
+from karat.model.spec.system import format_option_value
 from karat.storage.files import Source
 from karat.systems.running.run import SystemRun, run_system
 from karat.systems.running.system import RunnableSystem, check_unused_options, make_titles_unique
@@ -180,7 +181,7 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
             expected="an experiment with systems and datasets; docs/runs.md lists all fields",
             remedy="Correct the file",
         ) from None
-    shared_options = {name: _format_value(value) for name, value in content.options.items()}
+    shared_options = {name: format_option_value(value) for name, value in content.options.items()}
     systems = make_titles_unique([RunnableSystem.from_text(name, shared_options) for name in content.systems])
     check_unused_options(systems, shared_options)
     experiment = Experiment(
@@ -205,11 +206,6 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
 def _to_field_names(details: Mapping[str, str]) -> dict[str, str]:
     """Return the details under Python names: hyphens and spaces become underscores."""
     return {name.replace("-", "_").replace(" ", "_"): value for name, value in details.items()}
-
-
-def _format_value(value: str | float | bool) -> str:
-    """Return the value of a system's option as users write it; booleans become `yes` and `no`."""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def run_experiment(experiment: Experiment) -> Iterator[ExperimentResult]:

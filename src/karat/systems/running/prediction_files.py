@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from karat.data.load import save
@@ -12,6 +12,7 @@ from karat.model.corpus import Corpus
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import Result
 from karat.systems.running.experiment import Experiment, ExperimentResult
+from karat.systems.running.system import RunnableSystem
 
 
 def write_predictions(outcome: ExperimentResult, folder: str, experiment: Experiment) -> str:
@@ -72,15 +73,25 @@ def group_repeats(outcomes: Sequence[ExperimentResult]) -> dict[str, list[Result
 
 def describe_transfers(experiment: Experiment) -> list[str]:
     """Return a sentence for each system and host: how many documents and characters the experiment may send there."""
-    hosts = [
-        (system, host) for system in experiment.systems if system.access is not None for host in system.access.hosts
-    ]
+    names = [*experiment.datasets, *filter(None, [experiment.tune_on])]
+    return describe_text_transfers(
+        experiment.systems, lambda: [experiment.load(name) for name in names], experiment.run_options.repeats
+    )
+
+
+def describe_text_transfers(
+    systems: Sequence[RunnableSystem], load_corpora: Callable[[], Sequence[Corpus]], repeats: int = 1
+) -> list[str]:
+    """Return a sentence for each system and host: how many documents and characters it may send there.
+
+    `load_corpora` returns the corpora that are sent, `repeats` times; it is called only if a system uses a host.
+    """
+    hosts = [(system, host) for system in systems if system.access is not None for host in system.access.hosts]
     if not hosts:
         return []
-    names = [*experiment.datasets, *filter(None, [experiment.tune_on])]
-    texts = [text for name in names for text in experiment.load(name).table.column("text").to_pylist()]
-    documents = format_count(len(texts) * experiment.run_options.repeats, "document")
-    characters = format_count(sum(map(len, texts)) * experiment.run_options.repeats, "character")
+    texts = [text for corpus in load_corpora() for text in corpus.table.column("text").to_pylist()]
+    documents = format_count(len(texts) * repeats, "document")
+    characters = format_count(sum(map(len, texts)) * repeats, "character")
     return [f"{system.title}: up to {documents} with {characters} are sent to {host}" for system, host in hosts]
 
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from io import BytesIO
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
-from karat.model.errors import InputError, KaratError, UnknownNameError, UsageError, check_layout_version
+from karat.model.errors import UnknownNameError, UsageError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json, read_json_value
 from karat.model.output.json_files import JsonRecord
 from karat.model.results.result import Result
@@ -24,7 +21,7 @@ from karat.model.tables.arrow import Arrow
 from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
 from karat.render.gap import GapFile
 from karat.storage.content_store import ContentStore
-from karat.storage.parquet import check_parquet_size
+from karat.web.archive.case_table import invalid_file_error, read_case_table
 from karat.web.archive.credits import CreditsFile
 
 TextsShown: TypeAlias = Literal["all", "sentences", "none"]
@@ -174,7 +171,7 @@ class Archive:
         """Read the table of an entry's cases with their verdicts (see `collect_cases`); None if it has none."""
         if entry.verdicts is None:
             return None
-        return self._read_once("verdicts", entry.verdicts, _read_parquet)
+        return self._read_once("verdicts", entry.verdicts, read_case_table)
 
     def read_corpus(self, key: str) -> Corpus | None:
         """Read the gold standard of the dataset `key`, whether or not its texts may be shown; None if not stored."""
@@ -211,31 +208,6 @@ class Archive:
         return self._read[digest]
 
 
-_DAMAGE_ERRORS: Final = (
-    *(pa.ArrowException, ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError),
-)
-
-
-@contextmanager
-def report_damage(label: str, *other_errors: type[Exception]) -> Iterator[None]:
-    """Raise `InputError` in place of the errors that files of an archive cause if they contradict each other.
-
-    Each file matches its digest and its layout by then, so that only files of another origin do. `label` names what was
-    to be built, and `other_errors` are errors of further libraries.
-    """
-    try:
-        yield
-    except KaratError:
-        raise
-    except (*_DAMAGE_ERRORS, *other_errors) as problem:
-        raise InputError(
-            label,
-            actual=f"archive files that contradict each other ({type(problem).__name__}: {problem})",
-            expected="an archive that this version of Karat wrote",
-            remedy="Create the archive again",
-        ) from problem
-
-
 class _Layout(msgspec.Struct):
     """The part of an archive file that names its layout."""
 
@@ -254,7 +226,13 @@ class _CurveKind(msgspec.Struct):
 def _decode_curve(line: bytes) -> AnyCurve:
     """Decode a curve as the kind that its field `over` names."""
     over = _decode(line, _CurveKind, "curves").over
-    return _decode(line, _CURVES[over], "curves")  # type: ignore[return-value]  # one of them
+    if over not in _CURVES:
+        raise invalid_file_error("curves", f"an unknown curve over {over!r}")
+    curve: AnyCurve = _decode(line, _CURVES[over], "curves")  # type: ignore[assignment]  # one of them
+    lengths = {len(getattr(curve.points, name)) for name in curve.points.__struct_fields__}
+    if len(lengths) > 1:
+        raise invalid_file_error("curves", f"a curve over {over} whose columns have {lengths} points")
+    return curve
 
 
 def _decode(data: bytes, kind: type[_T], where: str) -> _T:
@@ -264,12 +242,7 @@ def _decode(data: bytes, kind: type[_T], where: str) -> _T:
     except JsonError as problem:
         with suppress(JsonError):
             check_layout_version(where, decode_json(data, _Layout).layout, *_LAYOUTS)
-        raise InputError(
-            where,
-            actual=f"an invalid archive file ({problem})",
-            expected="a file that this version of Karat writes",
-            remedy="Build the archive again",
-        ) from None
+        raise invalid_file_error(where, str(problem)) from None
 
 
 def _decode_corpus(data: bytes, name: str) -> Corpus:
@@ -277,15 +250,6 @@ def _decode_corpus(data: bytes, name: str) -> Corpus:
     header, *lines = data.splitlines()
     documents = [_decode(line, Document, "texts") for line in lines]
     return Corpus.from_reader(documents, name=name, metadata=_decode(header, Header, "texts").metadata)
-
-
-def _read_parquet(data: bytes) -> Arrow:
-    """Read the table of a Parquet file; raise `InputError` if it is too large in memory."""
-    file = pq.ParquetFile(BytesIO(data))
-    check_parquet_size(
-        file, "verdicts", len(data), lambda columns: pq.ParquetFile(BytesIO(data), read_dictionary=columns)
-    )
-    return file.read()
 
 
 def read_stored_file(archive: Archive, kind: str, digest: str, record: type[_T]) -> _T:

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
 from karat.model.errors import UnknownNameError, UsageError
-from karat.web.archive.archive import Archive, ArchiveEntry, report_damage
+from karat.web.archive.archive import Archive, ArchiveEntry
+from karat.web.archive.case_table import check_case_file, invalid_file_error
 from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.shape import (
     CASE_KINDS,
@@ -90,13 +91,15 @@ def _connect(archive: Archive, index: _ArchiveIndex) -> Iterator[Any]:
         import duckdb
     except ImportError:
         raise UsageError("searching all results needs DuckDB. Run `pip install 'karat[duckdb]'`.") from None
-    with duckdb.connect(config={"memory_limit": _MEMORY, "threads": 2}) as connection:
+    with _report_damage(), duckdb.connect(config={"memory_limit": _MEMORY, "threads": 2}) as connection:
         parts = []
         for number, entry in enumerate(index.entries):
             assert entry.verdicts is not None, "only entries with verdicts are asked"
             path = archive.files.get_path("verdicts", entry.verdicts)
             if path is None:
                 connection.register(f"part{number}", archive.read_verdicts(entry))
+            else:
+                check_case_file(path)
             source = f"part{number}" if path is None else f"read_parquet('{str(path).replace(chr(39), chr(39) * 2)}')"
             columns = f"{index.keys.index(entry.key)} AS dataset, {index.systems.index(entry.system)} AS system"
             parts.append(f"SELECT {columns}, * FROM {source}")
@@ -104,6 +107,19 @@ def _connect(archive: Archive, index: _ArchiveIndex) -> Iterator[Any]:
             raise UsageError("the archive has results but no cases. Pass gold and predictions to `karat report`.")
         connection.execute(f"CREATE VIEW cases AS {' UNION ALL BY NAME '.join(parts)}")
         yield connection
+
+
+@contextmanager
+def _report_damage() -> Iterator[None]:
+    """Raise `InputError` in place of DuckDB's errors for a damaged Parquet file, but not of those for a wrong query."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException):
+        raise
+    except duckdb.Error as problem:
+        raise invalid_file_error("verdicts", f"{type(problem).__name__}: {problem}") from problem
 
 
 def _fetch_rows(connection: Any, query: str, parameters: Sequence[object] = ()) -> list[dict[str, Any]]:  # noqa: ANN401  # DuckDB's
@@ -221,23 +237,8 @@ class CaseQuery(NamedTuple):
 def search_cases(archive: Archive, query: CaseQuery) -> SearchResource:
     """Find the cases of all systems that match a query; hidden texts match nothing and are not returned.
 
-    Raise `InputError` if the archive is damaged.
+    Raise `InputError` if a table of cases is damaged.
     """
-    with report_damage("case search", *list_search_errors()):
-        return _search_cases(archive, query)
-
-
-def list_search_errors() -> tuple[type[Exception], ...]:
-    """Return the base class of DuckDB's errors, if DuckDB is installed."""
-    if not can_search():
-        return ()
-    import duckdb
-
-    return (duckdb.Error,)
-
-
-def _search_cases(archive: Archive, query: CaseQuery) -> SearchResource:
-    """Find the cases that match a query in a sound archive."""
     index = _ArchiveIndex.from_archive(archive)
     visible_datasets = [
         dataset for dataset, key in enumerate(index.keys) if archive.get_visible_corpus(key) is not None

@@ -14,6 +14,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.model.errors import UnknownNameError, UsageError
 from karat.web.archive.archive import Archive, ArchiveEntry
+from karat.web.archive.case_table import check_mentions
 from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.shape import (
     CASE_KINDS,
@@ -224,6 +225,7 @@ def _build_track(collector: _CaseCollector, archive: Archive, entry: ArchiveEntr
     """Build the cases of an entry as columns, mostly indices into the collector's lists; `system` is its index."""
     table = archive.read_verdicts(entry)
     assert table is not None, "only entries with verdicts have a track"
+    check_mentions(table, len(collector.labels))
     rows = table.to_pylist()
     columns: list[list[int]] = []
     scores: list[float | None] = []

@@ -12,8 +12,7 @@ import msgspec
 from karat.model.errors import UnknownNameError
 from karat.model.output.json_files import JsonRecord
 from karat.model.registry import get_plugin, has_plugin, list_plugins
-from karat.web.archive.archive import Archive, report_damage
-from karat.web.archive.case_search import list_search_errors
+from karat.web.archive.archive import Archive
 
 _NAME: Final = re.compile(r"(?P<kind>[a-z-]+)(?:/(?P<key>[0-9a-f]{12}))?(?:/(?P<block>[0-9]{1,6}))?")
 
@@ -52,8 +51,7 @@ def build_resource(archive: Archive, name: str) -> bytes:
         resource = get_plugin("resources", kind, Resource)
         arguments = [*([key] if key is not None else []), *([int(block)] if block is not None else [])]
         if (resource.is_per_dataset, resource.list_blocks is not None) == (key is not None, block is not None):
-            with report_damage(f"resource {name}", *list_search_errors()):
-                return msgspec.json.encode(resource.build(archive, *arguments))
+            return msgspec.json.encode(resource.build(archive, *arguments))
     raise UnknownNameError("resource", name, list_plugins("resources"))
 
 
@@ -62,8 +60,7 @@ def list_resources(archive: Archive) -> Iterator[str]:
     for name, resource in list_all().items():
         for key in archive.datasets if resource.is_per_dataset else ("",):
             path = f"{name}/{key}" if key else name
-            with report_damage(f"resource {path}", *list_search_errors()):
-                if not resource.is_available(archive, key):
-                    continue
-                blocks = None if resource.list_blocks is None else list(resource.list_blocks(archive, key))
+            if not resource.is_available(archive, key):
+                continue
+            blocks = None if resource.list_blocks is None else list(resource.list_blocks(archive, key))
             yield from [path] if blocks is None else (f"{path}/{block}" for block in blocks)

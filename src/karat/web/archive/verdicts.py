@@ -22,13 +22,11 @@ from karat.model.spec.settings.conventions import Groups
 from karat.model.spec.settings.task import TaskSource
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.facet_values import FacetValues
+from karat.web.archive.case_table import FACET_PREFIX
 from karat.web.archive.credits import compute_relatedness
 
 ERROR = "error"
 """The facet of error categories."""
-
-FACET_PREFIX = "by:"
-"""Prefix of columns with facet values."""
 
 _DEFAULT_FACETS: Final = {"types": "types", "mention_type": None, "category": "categories", "difficulty": "difficulty"}
 """Facets scored by default, with the gold field that each needs."""

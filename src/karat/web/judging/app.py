@@ -6,26 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-import msgspec
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.errors import KaratError
-from karat.model.json.decoder import JsonError, decode_json
+from karat.protocols.campaigns.participants import AccessDeniedError
 from karat.protocols.verification.campaign import JudgingTask, TaskLink
 from karat.protocols.verification.judgements import REQUIRED_DECISIONS, Decision, Judgement, effective_judgements
-from karat.protocols.verification.store.store import (
-    SESSION_SECONDS,
-    AccessDeniedError,
-    CampaignStore,
-    InvitationError,
-    SubmittedDecision,
-)
+from karat.protocols.verification.store.store import CampaignStore, SubmittedDecision
 from karat.version import __version__
+from karat.web.campaigns.entities import EntityLookup, search_entities
+from karat.web.campaigns.payloads import SearchPayload
+from karat.web.campaigns.sessions import SessionEndpoints, decode_body
 from karat.web.judging import payloads
-from karat.web.judging.entities import EntityLookup
 from karat.web.server.guard import HEADERS, Guard, check_json, check_token, get_client
 from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
 from karat.web.server.request_checks import LOOPBACK, GuessLimit, WebError
@@ -57,6 +52,7 @@ def create_app(config: JudgingConfig) -> Guard:
     """Create the ASGI application of a campaign, behind the guard that checks every request."""
     store = config.store
     entities = EntityLookup(config.snapshot)
+    sessions = SessionEndpoints(store, COOKIE, store.options.consent, "judging", config.https_only, config.guesses)
     links = [link for task in store.campaign.tasks for link in task.links]  # looked up before anybody waits for it
     entities.get_entities(
         id for link in links for id in (link.entity, *(option.entity for option in link.options)) if id
@@ -78,65 +74,33 @@ def create_app(config: JudgingConfig) -> Guard:
         )
 
     async def start_session(request: Request) -> Response:
-        body = await _decode_body(request, payloads.SessionRequest)
-        if store.options.consent and not body.consent:
-            raise WebError("bad-request", "consent is missing. Accept the consent form before judging.")
-
-        client = get_client(request.scope)
-        config.guesses.check(client)
-
-        def work() -> tuple[str, payloads.ProgressPayload]:
-            session = store.start_session(body.invitation, body.consent)
-            return session, _get_progress(store, store.find_judge(session, uses=False) or "")
-
-        try:
-            session, progress = await run_in_threadpool(work)
-        except InvitationError:
-            config.guesses.count_failure(client)
-            raise
-        response = json_response(progress, 201)
-        response.set_cookie(
-            COOKIE,
-            session,
-            max_age=int(SESSION_SECONDS),
-            httponly=True,
-            samesite="strict",
-            secure=config.https_only,
-            path="/",
-        )
-        return response
-
-    async def end_session(request: Request) -> Response:
-        await run_in_threadpool(store.end_session, request.cookies.get(COOKIE, ""))
-        response = Response(status_code=204)
-        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=config.https_only)
-        return response
+        return await sessions.start(request, lambda judge: _get_progress(store, judge))
 
     async def next_task(request: Request) -> Response:
-        return await _run_for_judge(request, lambda judge: _get_next_task(store, entities, judge))
+        return await sessions.run(request, lambda judge: _get_next_task(store, entities, judge))
 
     async def progress(request: Request) -> Response:
-        return await _run_for_judge(request, lambda judge: _get_progress(store, judge))
+        return await sessions.run(request, lambda judge: _get_progress(store, judge))
 
     async def record_decision(name: str, request: Request) -> Response:
-        body = await _decode_body(request, SubmittedDecision)
+        body = await decode_body(request, SubmittedDecision)
         return await _store_record(request, lambda judge: store.record_decision(judge, store.get_task(name), body))
 
     async def skip_task(name: str, request: Request) -> Response:
-        body = await _decode_body(request, payloads.SkipRequest)
+        body = await decode_body(request, payloads.SkipRequest)
         return await _store_record(request, lambda judge: store.skip_task(judge, store.get_task(name), body.reason))
 
     async def undo_record(request: Request) -> Response:
-        body = await _decode_body(request, payloads.UndoRequest)
+        body = await decode_body(request, payloads.UndoRequest)
         return await _store_record(request, lambda judge: store.undo_record(judge, body.id))
 
     async def search(request: Request, q: str) -> Response:
-        def run_search(_: str) -> payloads.SearchPayload:
-            if not entities.can_search or len(q) > 200:
-                raise WebError("bad-request", "search is not available, or the query exceeds 200 characters.")
-            return payloads.SearchPayload(entities.search(q))
+        def run_search(_: str) -> SearchPayload:
+            if not entities.can_search:
+                raise WebError("bad-request", "search is not available. Start the server with --kb.")
+            return search_entities(entities, q)
 
-        return await _run_for_judge(request, run_search)
+        return await sessions.run(request, run_search)
 
     async def judges(request: Request) -> Response:
         _check_lead(request)
@@ -144,7 +108,7 @@ def create_app(config: JudgingConfig) -> Guard:
 
     async def revoke(request: Request) -> Response:
         _check_lead(request)
-        body = await _decode_body(request, payloads.RevokeRequest)
+        body = await decode_body(request, payloads.RevokeRequest)
 
         def work() -> payloads.JudgesPayload:
             store.revoke(body.worker)
@@ -167,24 +131,12 @@ def create_app(config: JudgingConfig) -> Guard:
             record = store_record(judge)
             return payloads.RecordPayload(record.id, record.decision.value, record.is_late, _get_progress(store, judge))
 
-        return await _run_for_judge(request, work, 201)
-
-    async def _run_for_judge(request: Request, work: Callable[[str], msgspec.Struct], status: int = 200) -> Response:
-        """Run `work` in a thread with the id of the session's judge; return its result as JSON, or raise 401."""
-        session = request.cookies.get(COOKIE, "")
-
-        def run() -> msgspec.Struct:
-            judge = store.find_judge(session)
-            if judge is None:
-                raise WebError("unauthorised", "your session has ended. Ask the organisers for a new invitation.")
-            return work(judge)
-
-        return json_response(await run_in_threadpool(run), status)
+        return await sessions.run(request, work, 201)
 
     routes: list[tuple[str, str, Callable[..., Any], str]] = [
         ("GET", "/api/campaign", campaign, "Get the campaign"),
         ("POST", "/api/session", start_session, "Exchange an invitation for a session"),
-        ("DELETE", "/api/session", end_session, "End the session"),
+        ("DELETE", "/api/session", sessions.end, "End the session"),
         ("GET", "/api/task", next_task, "Get the current or next task"),
         ("GET", "/api/progress", progress, "Get the judge's progress"),
         ("POST", "/api/tasks/{name}/judgements", record_decision, "Decide on a link"),
@@ -200,14 +152,6 @@ def create_app(config: JudgingConfig) -> Guard:
         app.add_api_route(path, endpoint, methods=[method], summary=description)
     add_error_handlers(app, {KaratError: "bad-request", AccessDeniedError: "not-yours"})
     return Guard(app, config.hosts, _SIZE, check_json, {**HEADERS, "cache-control": "no-store"})
-
-
-async def _decode_body(request: Request, kind: type[_T]) -> _T:
-    """Decode the JSON body of a request as `kind`; raise a `bad-request` error if it does not fit."""
-    try:
-        return decode_json(await request.body(), kind)
-    except JsonError as problem:
-        raise WebError("bad-request", str(problem)) from None
 
 
 def _get_next_task(store: CampaignStore, entities: EntityLookup, judge: str) -> payloads.NextTaskPayload:

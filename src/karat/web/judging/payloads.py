@@ -9,12 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-
-class SessionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An invitation, exchanged once for a session, and the judge's consent."""
-
-    invitation: Annotated[str, msgspec.Meta(max_length=2000)]
-    consent: bool
+from karat.web.campaigns.payloads import EntityPayload
 
 
 class SkipRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,16 +33,6 @@ class CampaignPayload(msgspec.Struct, frozen=True):
     guidelines: str
     search: bool
     additions: bool
-
-
-class EntityPayload(msgspec.Struct, frozen=True):
-    """An entity with its name, description, types and web page."""
-
-    id: str
-    name: str | None
-    description: str | None
-    types: tuple[str, ...]
-    link: str | None
 
 
 class DecisionPayload(msgspec.Struct, frozen=True):
@@ -115,12 +100,6 @@ class RecordPayload(msgspec.Struct, frozen=True):
     is_late: bool
     """Whether the task had been given to another judge in the meantime."""
     progress: ProgressPayload
-
-
-class SearchPayload(msgspec.Struct, frozen=True):
-    """Entities whose names start with the query, most popular first."""
-
-    entities: tuple[EntityPayload, ...]
 
 
 class RevokeRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

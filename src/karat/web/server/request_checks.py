@@ -39,6 +39,7 @@ PROBLEMS: Final[Mapping[str, int]] = {
     "not-found": 404,
     "not-allowed": 405,
     "too-slow": 408,
+    "stale": 409,
     "too-large": 413,
     "unusable": 422,
     "too-often": 429,

@@ -35,7 +35,7 @@ from karat.model.results.display import TableDisplay
 from karat.model.results.result import IdHealth
 from karat.model.signature import Signature
 from karat.model.tables.columns import Floats
-from karat.stats.significance.contrast import mean_over_strata, resample_stratum, subtract_mean_of_others
+from karat.stats.significance.contrast import mean_differences, mean_over_strata, resample_stratum
 from karat.stats.significance.corrections import holm
 from karat.stats.significance.one_against_others import swap_test
 
@@ -350,14 +350,13 @@ def _compute_contrasts(
         return [Contrast(None, reason="no dataset counts")] * len(counts.systems)
     formula = get_formula(figure, counts)
     strata = {dataset: counts.strata[dataset][:, :, formula.columns] for dataset in datasets}
-    values = mean_over_strata(subtract_mean_of_others(formula.measure(rows.sum(axis=0))) for rows in strata.values())
+    values = mean_differences((rows.sum(axis=0) for rows in strata.values()), formula.measure)
     # Resampling only the columns of the figure gives the samples of `compare` for F1.
-    samples = mean_over_strata(
-        subtract_mean_of_others(
-            formula.measure(resample_stratum(rows, options.resamples, counts.grid.derive_seed(dataset, options.seed)))
-        )
+    resampled = (
+        resample_stratum(rows, options.resamples, counts.grid.derive_seed(dataset, options.seed))
         for dataset, rows in strata.items()
     )
+    samples = mean_differences(resampled, formula.measure)
     has_enough = _has_enough_cases_by_system(figure, _count_cases(formula, counts, datasets), options)
     p = (
         _compute_p_values(figure, counts, list(strata.values()), formula, options)

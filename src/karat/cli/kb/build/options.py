@@ -1,11 +1,9 @@
-"""Options, paths and progress bars of the commands that build snapshots."""
+"""Options and paths of the commands that build snapshots."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,10 +13,7 @@ from karat.cli.options.declaration import option
 from karat.cli.options.output import json_option
 
 if TYPE_CHECKING:
-    from click._termui_impl import ProgressBar  # click gives the type no public name
-
     from karat.kb.snapshot.manifest import SnapshotManifest
-    from karat.storage.dumps import Progress
 
 _C = TypeVar("_C", bound=Callable[..., Any])
 _DATE = re.compile(r"(20\d\d)-?([01]\d)-?([0-3]\d)")
@@ -74,7 +69,10 @@ def item_options(command: _C) -> _C:
 def type_options(command: _C) -> _C:
     """Add the options `--types` and `--adjust`, the input of `read_type_rules`, to a command (decorator)."""
     types = option(
-        "--types", "whitelist", metavar="FILE", help="Whitelist of types; entities get the listed types that apply."
+        "--types",
+        "whitelist",
+        metavar="NAME|FILE",
+        help="Whitelist of types, fair or a file; entities get the listed types that apply.",
     )
     adjust = option("--adjust", multiple=True, metavar="FILE", help="Adjustments of types and classes (repeatable).")
     return types(adjust(command))
@@ -111,29 +109,6 @@ def print_manifest(manifest: SnapshotManifest, json_file: str | None) -> None:
 
     write_output(json_file, lambda: encode_manifest(manifest))
     print_page(lambda: render_manifest(manifest, width=page_width()), json_file)
-
-
-@contextmanager
-def show_progress_bars() -> Iterator[Progress | None]:
-    """Show a progress bar for each dump inside the block, if standard error is a terminal.
-
-    Yields the function that updates a bar (name, bytes done, total bytes), or None without a terminal.
-    """
-    if not sys.stderr.isatty():
-        yield None
-        return
-    bars: dict[str, ProgressBar[int]] = {}
-
-    def report(name: str, done: int, total: int) -> None:
-        if name not in bars:
-            bars[name] = click.progressbar(length=total, label=name, file=sys.stderr)
-        bars[name].update(done - bars[name].pos)
-
-    try:
-        yield report
-    finally:
-        for bar in bars.values():
-            bar.render_finish()
 
 
 def _parse_date(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

@@ -11,12 +11,12 @@ from karat.cli.kb.build.options import (
     memory_option,
     output_options,
     print_manifest,
-    show_progress_bars,
     snapshot_date,
     snapshot_folder,
     type_options,
 )
 from karat.cli.options.declaration import karat_command, option
+from karat.cli.progress import show_progress_bars
 
 
 @karat_command()

@@ -10,11 +10,11 @@ from karat.cli.kb.build.options import (
     memory_option,
     output_options,
     print_manifest,
-    show_progress_bars,
     snapshot_date,
     snapshot_folder,
 )
 from karat.cli.options.declaration import karat_command, option
+from karat.cli.progress import show_progress_bars
 
 
 @karat_command()

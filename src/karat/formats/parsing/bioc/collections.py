@@ -14,7 +14,7 @@ import msgspec
 
 from karat.formats.parsing.json.records import convert_value
 from karat.formats.parsing.numbers import parse_offset
-from karat.formats.parsing.xml import read_elements
+from karat.formats.parsing.xml import get_child_text, read_elements
 from karat.model.defects import map_valid
 from karat.model.errors import InputError
 from karat.model.json.decoder import JsonError, decode_json
@@ -237,7 +237,7 @@ def read_xml_documents(source: ByteSource, metadata: dict[str, str]) -> Iterator
 
     for _, document in map_valid(
         read_document_elements(),
-        lambda element: _to_document(element, f"{source.label}: document {_get_text(element, 'id')!r}"),
+        lambda element: _to_document(element, f"{source.label}: document {get_child_text(element, 'id')!r}"),
     ):
         yield document
 
@@ -245,7 +245,7 @@ def read_xml_documents(source: ByteSource, metadata: dict[str, str]) -> Iterator
 def _to_document(element: Element, location: str) -> dict[str, Any]:
     """Convert a `<document>` to BioC JSON; `location` names it in error messages."""
     return {
-        "id": _get_text(element, "id"),
+        "id": get_child_text(element, "id"),
         "infons": _get_infons(element),
         "passages": [
             {
@@ -262,7 +262,7 @@ def _to_segment(element: Element, location: str) -> dict[str, Any]:
     """Convert a passage or sentence to BioC JSON; the text is None if there is no `text` element."""
     text = element.find("text")
     return {
-        "offset": parse_offset(_get_text(element, "offset"), location, "offset of a passage"),
+        "offset": parse_offset(get_child_text(element, "offset"), location, "offset of a passage"),
         "text": None if text is None else "".join(text.itertext()),
         **_to_annotations(element, location),
     }
@@ -300,8 +300,3 @@ def _to_location(element: Element, context: str) -> dict[str, int]:
 def _get_infons(element: Element) -> dict[str, str]:
     """Return the texts of the `infon` elements inside `element`, by key."""
     return {infon.get("key", ""): infon.text or "" for infon in element.findall("infon")}
-
-
-def _get_text(element: Element, name: str) -> str:
-    """Return the text of the first element `name` inside `element`, stripped; empty if there is none."""
-    return (element.findtext(name) or "").strip()

@@ -137,7 +137,7 @@ class PlainNif:
             not _TEXT_PARTS.isdisjoint(values.get(TYPE, ())),
         )
         if TEXT not in values:
-            self._count_unknown(values, _ANNOTATION_PREDICATES, "annotations")
+            nif.count_unknown(values, _ANNOTATION_PREDICATES, "annotations", self.skipped)
         existing = self._annotations_by_iri.setdefault(subject, annotation)
         if existing is annotation:
             self.annotations[context].append(annotation)
@@ -161,17 +161,11 @@ class PlainNif:
                 except InputError as problem:
                     self._record_problem((context,), problem)
             elif subject in topics:
-                self._count_unknown(values, _TOPIC_PREDICATES, "topics")
+                nif.count_unknown(values, _TOPIC_PREDICATES, "topics", self.skipped)
             elif LINK in values or BEGIN in values:
                 self.skipped["annotations without context"] += 1
             else:
-                self._count_unknown(values, _ENTITY_PREDICATES, "entities and other things")
-
-    def _count_unknown(self, values: Values, expected: frozenset[str], plural: str) -> None:
-        """Count statements with predicates other than `expected`; `plural` names the kind of subject in the counts."""
-        if not expected.issuperset(values):
-            for predicate in (name for name in values if name not in expected):
-                self.skipped[f"statements with {get_local_name(predicate)} about {plural}"] += len(values[predicate])
+                nif.count_unknown(values, _ENTITY_PREDICATES, "entities and other things", self.skipped)
 
     def get_text(self, context: str) -> str | None:
         """Return the text of a context, or None if it has none or is unknown."""

@@ -104,17 +104,17 @@ class _SentenceNif:
                     values.get(CLASS, ()),
                 )
             )
-            self._count_unknown(values, _ANNOTATION_PREDICATES, "annotations")
+            nif.count_unknown(values, _ANNOTATION_PREDICATES, "annotations", self.skipped)
         elif _BROADER_CONTEXT in values:
             sentence = _Sentence(
                 subject, nif.get_offset(values, BEGIN, subject, source), values[TEXT][0] if TEXT in values else ""
             )
             self.sentences[values[_BROADER_CONTEXT][0]].append(sentence)
-            self._count_unknown(values, _SENTENCE_PREDICATES, "sentences")
+            nif.count_unknown(values, _SENTENCE_PREDICATES, "sentences", self.skipped)
         elif TEXT in values or _SOURCE_URL in values:
             self.skipped["duplicate documents (dropped)"] += subject in self.documents
             self.documents.setdefault(subject, values)
-            self._count_unknown(values, _DOCUMENT_PREDICATES, "documents")
+            nif.count_unknown(values, _DOCUMENT_PREDICATES, "documents", self.skipped)
         else:
             self._add_types(subject, values)
 
@@ -130,15 +130,6 @@ class _SentenceNif:
                 )
             else:
                 self.skipped[f"statements with {get_local_name(predicate)} about entities"] += len(objects)
-
-    def _count_unknown(self, values: Values, expected: frozenset[str], plural: str) -> None:
-        """Count the statements about a resource whose predicates are not `expected`, in `skipped`.
-
-        `values` has the objects of the statements, by predicate; `plural` is the noun for such resources in the count.
-        """
-        if not expected.issuperset(values):
-            for predicate in (name for name in values if name not in expected):
-                self.skipped[f"statements with {get_local_name(predicate)} about {plural}"] += len(values[predicate])
 
     def _check_contexts(self, source: ByteSource) -> None:
         """Check that annotations belong to known sentences and sentences to known documents; skip or raise errors."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import IO
@@ -119,3 +120,10 @@ def has_wrong_length(values: Values) -> bool:
     The two differ if the offsets of the context count other units.
     """
     return TEXT in values and END in values and values[END][0] != str(len(values[TEXT][0]))
+
+
+def count_unknown(values: Values, expected: frozenset[str], plural: str, skipped: Counter[str]) -> None:
+    """Count statements with predicates other than `expected`; `plural` names the kind of subject in the counts."""
+    if not expected.issuperset(values):
+        for predicate in (name for name in values if name not in expected):
+            skipped[f"statements with {get_local_name(predicate)} about {plural}"] += len(values[predicate])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from karat.formats.parsing.nif.terms import PREFIXES
-from karat.formats.parsing.turtle.turtle import format_iri, get_local_name
+from karat.formats.parsing.nif.terms import BEGIN, END, PREFIXES
+from karat.formats.parsing.turtle.turtle import format_iri, format_literal, get_local_name
 
 
 def format_header(*prefixes: str) -> bytes:
@@ -51,6 +51,12 @@ def format_links(entities: Iterable[str]) -> str:
 def format_offset(predicate: str, value: int) -> str:
     """Format a predicate with an offset as its value."""
     return f'nif:{get_local_name(predicate)} "{value}"^^xsd:nonNegativeInteger'
+
+
+def format_text(text: str, start: int = 0, end: int | None = None) -> list[str]:
+    """Format the predicates for a text, or a part of it: its offsets `start` and `end`, and its string."""
+    end = len(text) if end is None else end
+    return [format_offset(BEGIN, start), format_offset(END, end), f"nif:isString {format_literal(text[start:end])}"]
 
 
 def format_double(value: float) -> str:

@@ -113,10 +113,8 @@ def _read_corpus(source: ByteSource, columns: ColumnRoles, on_preview: PreviewCa
             continue
         with isolate_defects():
             response = WrittenResponse(doc_id, tuple(document.predictions), document.text)
-            labels, n_duplicates = separate_duplicate_labels(
-                map(_to_label, locate_predictions(response, texts, document.location, skipped).predictions)
-            )
-            skipped["duplicate labels (kept as separate mentions)"] += n_duplicates
+            predictions = locate_predictions(response, texts, document.location, skipped).predictions
+            labels = separate_duplicate_labels(map(_to_label, predictions), skipped)
             documents.append(Document(doc_id, document.text, labels))
             locations.append(document.location)
     if not documents:

@@ -107,7 +107,9 @@ class PatternReader:
                 previous.successor = pattern
             tokens, start, offset = match.groups(), offset, match.end()
             if text.find("\\", start, offset) >= 0:
-                tokens = tuple(_ESCAPE.sub(_unescape, token) for token in tokens)
+                tokens = tuple(
+                    _ESCAPE.sub(lambda match: _ESCAPED_CHARACTERS.get(match[1], match[1]), token) for token in tokens
+                )
             new_values = pattern.get_values(tokens)
             if tokens[0] != subject:
                 if subject is not None:
@@ -244,8 +246,3 @@ def _insert_marks(statement: str, constant_tokens: frozenset[int]) -> tuple[dict
         offset = token.end()
     rest = statement[offset:]
     return marks, rf"{pattern}{re.escape(rest)}(?:[ \t\r\n]++|\Z)", marked_statement + rest
-
-
-def _unescape(match: re.Match[str]) -> str:
-    """Return the character that an escape sequence of Turtle stands for."""
-    return _ESCAPED_CHARACTERS.get(match[1], match[1])

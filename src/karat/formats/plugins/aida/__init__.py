@@ -254,17 +254,12 @@ def _fill_block(
     return block
 
 
-def _recognises_folder(names: Sequence[str]) -> bool:
-    """Return whether a folder with these files has the annotations or the merged file."""
-    return _ANNOTATIONS_FILE in names or _MERGED_FILE in names
-
-
 FORMAT = Format(
     title="AIDA-YAGO2",
     suffix=".aida.tsv",
     markers=("-DOCSTART-", AIDA_NIL),
     recognises=lambda opening: _OPENING.match(opening) is not None,
-    recognises_folder=_recognises_folder,
+    recognises_folder=lambda names: _ANNOTATIONS_FILE in names or _MERGED_FILE in names,
     has_gold=lambda source: True,
     read_corpus=read_corpus,
     description="The annotations with the user's CoNLL-2003 files, or the file merged from both.",

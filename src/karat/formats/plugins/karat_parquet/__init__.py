@@ -46,7 +46,7 @@ _ROW_GROUP_SIZE = 20_000  # a row group: small enough to stream, large enough to
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents; without `text`, only with the lengths and digests of texts that scoring needs."""
     if source.is_folder:
-        partitions = open_partitions(source, True)
+        partitions = open_parquet_partitions(source, is_gold=True)
         partitions = partitions.with_text() if text else partitions
         return Corpus.from_table(
             _join_partitions(partitions),
@@ -69,7 +69,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
 def read_run(source: ByteSource) -> Run:
     """Read a system's responses from a file, or from all files of a folder."""
     if source.is_folder:
-        partitions = open_partitions(source, False)
+        partitions = open_parquet_partitions(source, is_gold=False)
         return Run.from_table(
             _join_partitions(partitions),
             name=partitions.name,
@@ -136,11 +136,6 @@ def _write_table(table: Arrow, metadata: dict[bytes, bytes], file: IO[bytes]) ->
     )
 
 
-def open_partitions(source: ByteSource, is_gold: bool) -> ParquetPartitions:
-    """Open a file or folder of gold documents or of responses, to be read in partitions."""
-    return open_parquet_partitions(source, is_gold=is_gold)
-
-
 def _join_partitions(partitions: ParquetPartitions) -> Arrow:
     """Read all rows of a folder as one table; files may differ in the fields they use."""
     return pa.concat_tables(partitions.tables(_ROW_GROUP_SIZE), promote_options="permissive").drop_columns([ROW])
@@ -186,7 +181,7 @@ FORMAT = Format(
     recognises=_recognises,
     is_certain=_recognises,
     recognises_folder=is_parquet_folder,
-    open_partitions=open_partitions,
+    open_partitions=lambda source, is_gold: open_parquet_partitions(source, is_gold=is_gold),
     write_corpus_blocks=write_corpus_blocks,
     has_gold=_has_gold,
     read_corpus=read_corpus,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from karat.model.errors import UsageError
 from karat.model.results.result import Result
@@ -19,11 +19,6 @@ def _render(results: Sequence[Result]) -> str:
     return json.dumps(build_layout(results[0]))
 
 
-def _format_cases(result: Result) -> Iterator[str]:
-    """Return an iterator over the lines of ELEVANT's case file, one JSON list per document."""
-    return map(json.dumps, list_cases(result))
-
-
 REPORT = Report(
     title="ELEVANT's eval_results.json",
     suffix=".eval_results.json",
@@ -31,6 +26,6 @@ REPORT = Report(
     measures=MEASURES,
     facets=FACETS,
     notes=collect_notes,
-    cases=_format_cases,
+    cases=lambda result: map(json.dumps, list_cases(result)),
     is_reference_layout=True,
 )

@@ -11,7 +11,7 @@ from typing import Final
 from karat.data.load import load
 from karat.model.corpus import Corpus
 from karat.model.document import Label
-from karat.model.finegrained_scheme import DIMENSIONS, LEAVES, PARENTS, Dimension, get_title
+from karat.model.finegrained_scheme import COARSE_TYPES, DIMENSIONS, LEAVES, PARENTS, Dimension, get_title
 from karat.model.results.exhibit import Cell, Exhibit, Explanation
 from karat.model.results.plot import Plot, PlotPoint, PlotSeries
 from karat.protocols.papers.claims import build_lost_claim, describe_share
@@ -19,7 +19,6 @@ from karat.protocols.suites.finegrained_2019.paper_data import GOLD_FILES, Paper
 from karat.protocols.suites.finegrained_2019.published_tables import DIMENSION_SIZES, TABLE_2
 from karat.systems.claims.finegrained_2019 import parse_header, parse_rows
 
-_TYPES: Final = ("Person", "Organisation", "Place", "Miscellany")
 _ORIGINAL_ACE2004: Final = "bat/ACE2004_Coref_Turking"
 _ORIGINAL_KORE50: Final = "elevant/benchmarks/kore50.benchmark.jsonl.gz"
 _STATS: Final = f"karat data stats {' '.join(f'DIR/{file}' for file in GOLD_FILES.values())} --json -"
@@ -93,7 +92,7 @@ def _count_labels(corpus: Corpus) -> dict[str, int]:
         "Sentences": sum(len(document.meta["sentences"].split()) for document in corpus),
         "Annotations": len(labels),
         **{get_title(leaf, counted=True): categories[leaf] for leaf in LEAVES},
-        **{kind: types[kind] for kind in _TYPES},
+        **{kind: types[kind] for kind in COARSE_TYPES},
     }
 
 

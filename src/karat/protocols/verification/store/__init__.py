@@ -1,8 +1,5 @@
 """Database storage of campaigns; needs SQLAlchemy."""
 
-from importlib.util import find_spec
+from karat.protocols.campaigns.requirements import require_sqlalchemy
 
-from karat.model.errors import UsageError
-
-if find_spec("sqlalchemy") is None:
-    raise UsageError("karat verify needs SQLAlchemy: pip install 'karat[verify]'")
+require_sqlalchemy("karat verify")

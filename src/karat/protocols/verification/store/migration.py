@@ -9,8 +9,9 @@ import msgspec
 from sqlalchemy import select, text, update
 
 from karat.model.errors import InputError, check_layout_version
-from karat.protocols.verification.store.store import CampaignStore, decode_stored, read_layout
-from karat.protocols.verification.store.tables import LAYOUT, PROPERTIES, RECORDS, TASKS
+from karat.protocols.campaigns.participants import decode_stored, read_layout
+from karat.protocols.campaigns.tables import LAYOUT, PROPERTIES, RECORDS, TASKS
+from karat.protocols.verification.store.store import CampaignStore
 from karat.storage.database import Database, open_database
 
 EARLIER_LAYOUTS: Final[Mapping[str, int]] = {"karat-verification/1": 1, "karat-judging/1": 1, "karat-judging/2": 2}

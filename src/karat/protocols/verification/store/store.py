@@ -1,24 +1,30 @@
-"""Storage of a campaign in a database: sessions of judges, leases of tasks, and judgements."""
+"""Storage of a campaign of judges in a database: leases of tasks, and judgements."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
 from random import Random
-from typing import Annotated, Any, Final, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, and_, delete, exists, func, insert, select, text, update
+from sqlalchemy import Connection, and_, exists, func, insert, select, update
 
-from karat.model.errors import InputError, KaratError, check_layout_version
-from karat.model.json.decoder import read_json_value
-from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, create_secret
+from karat.model.errors import InputError
+from karat.protocols.campaigns import statements
+from karat.protocols.campaigns.participants import (
+    AccessDeniedError,
+    ParticipantStore,
+    add_judge,
+    count_done,
+    create_tables,
+    decode_stored,
+)
+from karat.protocols.campaigns.signatures import name_task
+from karat.protocols.campaigns.tables import JUDGES, LEASES, MAX_PSEUDONYM, RECORDS, TASKS
+from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask
 from karat.protocols.verification.judgements import (
     OUTCOMES,
     REQUIRED_DECISIONS,
@@ -32,33 +38,7 @@ from karat.protocols.verification.outcomes import (
     judge_qualities,
     passes_control,
 )
-from karat.protocols.verification.store import statements
-from karat.protocols.verification.store.tables import (
-    JUDGES,
-    LAYOUT,
-    LEASES,
-    MAX_PSEUDONYM,
-    METADATA,
-    PERSONS,
-    PROPERTIES,
-    RECORDS,
-    TASKS,
-    TOKENS,
-)
-from karat.storage.database import Database, create_database, open_database
-
-_T = TypeVar("_T")
-
-SESSION_SECONDS: Final = 12 * 3600.0
-"""Duration of a judge's session in seconds."""
-
-
-class AccessDeniedError(KaratError):
-    """A judge's request that the campaign does not allow."""
-
-
-class InvitationError(AccessDeniedError):
-    """An invitation that lets nobody in."""
+from karat.storage.database_errors import DAMAGED, DatabaseUnavailableError
 
 
 class JudgeStatus(NamedTuple):
@@ -112,17 +92,10 @@ class SubmittedDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """Time on the judge's device."""
 
 
-@dataclass(frozen=True)
-class CampaignStore:
-    """A campaign in a database. Every method that writes returns after the data are on disk.
+class CampaignStore(ParticipantStore):
+    """A campaign of judges in a database: leases of tasks, and judgements."""
 
-    Judges are identified by random pseudonyms (`judge`); a worker id (`worker`) is the identity of a person.
-    """
-
-    database: Database
-    """Database."""
-    clock: Callable[[], float] = field(default=time.time)
-    """Function that returns the time in seconds."""
+    command = "verify"
 
     @classmethod
     def create(cls, target: str, campaign: Campaign, clock: Callable[[], float] = time.time) -> CampaignStore:
@@ -130,67 +103,22 @@ class CampaignStore:
 
         `target` is a file or the address of a PostgreSQL database.
         """
-        secret = campaign.secret or create_secret()
-        metadata = {"layout": LAYOUT, "options": msgspec.json.encode(campaign.options).decode(), "secret": secret}
         rows = [
             {
                 "number": task.number,
-                "name": _sign(secret, f"task {task.number}")[:24],
                 "document": task.document,
                 "start": task.start,
                 "control": task.is_control,
-                "done": 0,
-                "finished": False,
                 "content": msgspec.json.encode(task).decode(),
             }
             for task in campaign.tasks
         ]
-        with create_database(target) as database:
-            require_empty(database)
-            with database.open_write_transaction() as connection:
-                METADATA.create_all(connection)
-                connection.execute(insert(PROPERTIES), [{"key": key, "value": text} for key, text in metadata.items()])
-                connection.execute(insert(TASKS), rows)
-        return cls(database, clock)
-
-    @classmethod
-    def open(cls, target: str, clock: Callable[[], float] = time.time) -> CampaignStore:
-        """Open the campaign in a database; raise `InputError` if there is none or its layout is another."""
-        database = open_database(target)
-        layout = read_layout(database)
-        check_layout_version(database.label, layout or "", LAYOUT)
-        if layout != LAYOUT:
-            raise InputError(
-                database.label,
-                actual="no campaign" if layout is None else f"the layout {layout}",
-                expected=f"the tables of a campaign ({LAYOUT})",
-                remedy="Create one: karat verify create NAME …"
-                if layout is None
-                else f"Migrate it: karat verify migrate {database.label}",
-            )
-        return cls(database, clock)
-
-    @cached_property
-    def _properties(self) -> dict[str, str]:
-        """Properties of the campaign by key, read from the database once.
-
-        The keys are `layout` (version of the tables), `options` (as JSON) and `secret`.
-        """
-        with self.database.open_read_transaction() as connection:
-            properties = {row.key: row.value for row in connection.execute(select(PROPERTIES))}
-        if missing := {"options", "secret"} - properties.keys():
-            raise InputError(
-                self.database.label,
-                actual=f"a campaign without {' and '.join(sorted(missing))}",
-                expected=f"the tables of a campaign ({LAYOUT})",
-                remedy="Restore a backup: karat verify restore",
-            )
-        return properties
+        return cls(create_tables(target, campaign.options, campaign.secret, rows), clock)
 
     @cached_property
     def options(self) -> CampaignOptions:
         """Options of the campaign."""
-        return decode_stored(self._properties["options"], CampaignOptions, self.database.label)
+        return self._decode(self._properties["options"], CampaignOptions)
 
     @cached_property
     def campaign(self) -> Campaign:
@@ -201,19 +129,16 @@ class CampaignStore:
     def _tasks(self) -> dict[int, JudgingTask]:
         """All tasks by number."""
         with self.database.open_read_transaction() as connection:
-            rows = connection.execute(select(TASKS.c.content).order_by(TASKS.c.number)).scalars()
-            tasks = [decode_stored(row, JudgingTask, self.database.label) for row in rows]
-        return {task.number: task for task in tasks}
-
-    @cached_property
-    def _numbers_by_name(self) -> dict[str, int]:
-        """Task numbers by the opaque task names that judges see."""
-        with self.database.open_read_transaction() as connection:
-            return {row.name: row.number for row in connection.execute(select(TASKS.c.name, TASKS.c.number))}
+            rows = connection.execute(select(TASKS.c.number, TASKS.c.content).order_by(TASKS.c.number)).all()
+        tasks = {row.number: self._decode(row.content, JudgingTask) for row in rows}
+        for number, task in tasks.items():
+            if task.number != number:
+                raise DatabaseUnavailableError(self.database.label, DAMAGED, f"task {number} has another number")
+        return tasks
 
     def get_task_name(self, task: JudgingTask) -> str:
         """Return the name of a task for judges, which reveals neither its number nor its source."""
-        return _sign(self._properties["secret"], f"task {task.number}")[:24]
+        return name_task(self._properties["secret"], task.number)
 
     def get_task(self, name: str) -> JudgingTask:
         """Return the task with an opaque name; raise `AccessDeniedError` if there is none."""
@@ -227,95 +152,7 @@ class CampaignStore:
         """Return the pseudonym of the automatic judge `name`; add the judge on first use."""
         with self.database.open_write_transaction() as connection:
             pseudonym = connection.execute(select(JUDGES.c.pseudonym).where(JUDGES.c.machine == name)).scalar()
-            return pseudonym or _add_judge(connection, name)
-
-    def create_invitation(self, worker: str, seconds: float = 14 * 86400.0) -> str:
-        """Return an invitation for a worker: a signed token that can be used once within `seconds`; store nothing."""
-        payload = f"{worker.encode().hex()}.{int(self.clock() + seconds)}"
-        return f"{payload}.{_sign(self._properties['secret'], f'invitation {payload}')[:32]}"
-
-    def start_session(self, invitation: str, has_consented: bool = False) -> str:
-        """Exchange an invitation for a session token; on a worker's first session, add a judge with a pseudonym.
-
-        The time of the first session with `has_consented` is recorded. The invitation counts as used once the session
-        is, so that it works again if the answer never reached the judge; the earlier session has ended then. Raise
-        `AccessDeniedError` if the invitation is invalid, expired or used, or the judge's access was revoked.
-        """
-        payload, _, signature = invitation.rpartition(".")
-        worker, _, end = payload.partition(".")
-        expected = _sign(self._properties["secret"], f"invitation {payload}")[:32]
-        if not hmac.compare_digest(signature.encode(), expected.encode()) or not end.isdecimal():
-            raise InvitationError("this invitation is not valid for this campaign. Request a new one.")
-        if self.clock() > int(end):
-            raise InvitationError("this invitation has expired. Request a new one.")
-        session = secrets.token_urlsafe(32)
-        values = {"kind": "new", "until": self.clock() + SESSION_SECONDS, "invitation": _hash(invitation)}
-
-        def store(connection: Connection) -> None:
-            """Store judge and session, and end an unused session of the same invitation."""
-            if _is_used(connection, _hash(invitation)):
-                raise InvitationError("this invitation was already used. Request a new one.")
-            judge = _find_or_add_person(connection, bytes.fromhex(worker).decode())
-            is_judge = JUDGES.c.pseudonym == judge
-            if connection.execute(select(JUDGES.c.revoked).where(is_judge)).scalar() is not None:
-                raise InvitationError("your access was revoked. Ask the organisers.")
-            if has_consented:
-                is_first = and_(is_judge, JUDGES.c.consented.is_(None))
-                connection.execute(update(JUDGES).where(is_first).values(consented=_to_iso(self.clock())))
-            connection.execute(delete(TOKENS).where(TOKENS.c.kind == "new", TOKENS.c.invitation == _hash(invitation)))
-            connection.execute(insert(TOKENS).values(hash=_hash(session), pseudonym=judge, **values))
-
-        self.database.run_write(store)
-        return session
-
-    def find_judge(self, session: str, *, uses: bool = True) -> str | None:
-        """Return the pseudonym of the judge of a session; None if the session is unknown or has expired.
-
-        Unless `uses` is False, the judge has the session now, and the invitation for it cannot be used again.
-        """
-        row = self.database.fetch_row(statements.SESSION, {"hash": _hash(session), "now": self.clock()})
-        if row is not None and uses and row.kind == "new":
-            is_valid = self.database.run_write(lambda connection: _use_session(connection, _hash(session)))
-            row = row if is_valid else None
-        return None if row is None else str(row.pseudonym)
-
-    def end_session(self, session: str) -> None:
-        """End a session; an unknown session is ignored."""
-        with self.database.open_write_transaction() as connection:
-            connection.execute(delete(TOKENS).where(TOKENS.c.hash == _hash(session)))
-
-    def anonymise(self, worker: str) -> bool:
-        """Delete the worker id and sessions of a judge, and return whether there was one; the judgements stay."""
-        with self.database.open_write_transaction() as connection:
-            judge = _find_person(connection, worker)
-            if judge is None:
-                return False
-            connection.execute(delete(TOKENS).where(TOKENS.c.pseudonym == judge))
-            connection.execute(delete(PERSONS).where(PERSONS.c.pseudonym == judge))
-            return True
-
-    def revoke(self, worker: str) -> bool:
-        """End all access of a judge and return whether the judge had entered; the judgements stay and count.
-
-        Sessions and reservations of tasks end, and no invitation of this worker works any more, also if the judge never
-        entered. `restore_access` lifts it.
-        """
-        with self.database.open_write_transaction() as connection:
-            was_known = _find_person(connection, worker) is not None
-            judge = _find_or_add_person(connection, worker)
-            is_first = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_(None))
-            connection.execute(update(JUDGES).where(is_first).values(revoked=_to_iso(self.clock())))
-            connection.execute(delete(TOKENS).where(TOKENS.c.pseudonym == judge, TOKENS.c.kind != "invitation"))
-            is_open = and_(LEASES.c.judge == judge, LEASES.c.state == "open")
-            connection.execute(update(LEASES).where(is_open).values(state="lost"))
-            return was_known
-
-    def restore_access(self, worker: str) -> bool:
-        """Let a judge whose access was revoked enter again by an invitation; return whether there was such a judge."""
-        with self.database.open_write_transaction() as connection:
-            judge = _find_person(connection, worker)
-            is_revoked = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_not(None))
-            return bool(connection.execute(update(JUDGES).where(is_revoked).values(revoked=None)).rowcount)
+            return pseudonym or add_judge(connection, name)
 
     def list_judges(self) -> list[JudgeStatus]:
         """Return the people who entered, by worker id, those who were anonymised last; for the lead only."""
@@ -326,7 +163,7 @@ class CampaignStore:
                 JudgeStatus(
                     row.pseudonym,
                     workers.get(row.pseudonym),
-                    _count_done(connection, row.pseudonym),
+                    count_done(connection, row.pseudonym),
                     results[row.pseudonym].control_result if row.pseudonym in results else "not tested",
                     self._get_code(row.pseudonym),
                     row.revoked is not None,
@@ -334,11 +171,6 @@ class CampaignStore:
                 for row in rows
             ]
         return sorted(judges, key=lambda judge: (judge.worker is None, judge.worker or "", judge.judge))
-
-    def get_workers(self) -> dict[str, str]:
-        """Return worker ids by pseudonym, of judges who were not anonymised."""
-        with self.database.open_read_transaction() as connection:
-            return {row.pseudonym: row.worker for row in connection.execute(select(PERSONS))}
 
     # Leases.
 
@@ -351,7 +183,7 @@ class CampaignStore:
         def lease(connection: Connection) -> int | None:
             """Find or reserve a task and return its number."""
             number = self._find_open_task(connection, judge)
-            if number is None and not self._is_batch_complete(_count_done(connection, judge)):
+            if number is None and not self._is_batch_complete(count_done(connection, judge)):
                 number = self._pick_control(connection, judge)
                 for is_new in (True, False):  # prefer a passage that the judge has not seen
                     number = self._pick_task(connection, judge, is_new=is_new) if number is None else number
@@ -416,11 +248,11 @@ class CampaignStore:
         The secret of the campaign decides at which positions of a judge's batch a control is due, and which one.
         Passages that the judge has not seen are preferred, as for other tasks.
         """
-        options, secret = self.options, self._properties["secret"]
+        options = self.options
         if not options.controls:
             return None
-        positions = Random(_sign(secret, f"positions {judge}")).sample(range(options.batch), options.controls)
-        n_done = _count_done(connection, judge)
+        positions = Random(self._sign(f"positions {judge}")).sample(range(options.batch), options.controls)
+        n_done = count_done(connection, judge)
         states = {row.task: row.state for row in connection.execute(select(LEASES).where(LEASES.c.judge == judge))}
         controls = {number for number, task in self._tasks.items() if task.is_control}
         n_given = sum(states.get(number) in ("open", "done") for number in controls)
@@ -431,7 +263,7 @@ class CampaignStore:
             return None
         passages = {(self._tasks[number].document, self._tasks[number].start) for number in states}
         is_new = [n for n in unseen if (self._tasks[n].document, self._tasks[n].start) not in passages]
-        return Random(_sign(secret, f"control {judge} {len(unseen)}")).choice(is_new or unseen)
+        return Random(self._sign(f"control {judge} {len(unseen)}")).choice(is_new or unseen)
 
     def _pick_task(self, connection: Connection, judge: str, *, is_new: bool) -> int | None:
         """Return the number of the next task that needs judges and that the judge never had; None if there is none.
@@ -465,7 +297,7 @@ class CampaignStore:
 
     def _get_code(self, judge: str) -> str:
         """Return the completion code of a judge."""
-        return _sign(self._properties["secret"], f"done {judge}")[:10].upper()
+        return self._sign(f"done {judge}")[:10].upper()
 
     # Judgements.
 
@@ -491,7 +323,7 @@ class CampaignStore:
             judge=judge,
             task=task.number,
             decision=Decision.VERIFY if is_unchanged else submitted.decision,
-            server_time=_to_iso(self.clock()),
+            server_time=self._get_iso_time(),
             link=submitted.link,
             surface=task.surface(link),
             start=link.start,
@@ -506,7 +338,7 @@ class CampaignStore:
 
     def _create_record_id(self, judge: str, request: str) -> str:
         """Return the id of a judge's record: the same for a repeated `request`, and without meaning to the judge."""
-        return _sign(self._properties["secret"], f"record {judge} {request}")[:32]
+        return self._sign(f"record {judge} {request}")[:32]
 
     def _build_addition(self, judge: str, task: JudgingTask, submitted: SubmittedDecision) -> Judgement:
         """Build the record of a link that a judge added; raise `AccessDeniedError` if it is invalid or not allowed."""
@@ -523,7 +355,7 @@ class CampaignStore:
             judge=judge,
             task=task.number,
             decision=Decision.ADD,
-            server_time=_to_iso(self.clock()),
+            server_time=self._get_iso_time(),
             surface=task.text[submitted.start : submitted.end],
             start=task.start + submitted.start,
             end=task.start + submitted.end,
@@ -542,7 +374,7 @@ class CampaignStore:
             judge=judge,
             task=task.number,
             decision=Decision.SKIP,
-            server_time=_to_iso(self.clock()),
+            server_time=self._get_iso_time(),
             reason=reason,
         )
         return self._store_record(record)
@@ -559,7 +391,7 @@ class CampaignStore:
             content = row.scalar()
         if content is None:
             raise AccessDeniedError("unknown judgement. Undo one of your own judgements.")
-        undone = decode_stored(content, Judgement, self.database.label)
+        undone = self._decode(content, Judgement)
         if undone.decision is Decision.UNDO:
             raise AccessDeniedError("an undo cannot be undone. Judge the link again.")
         withdrawal = Judgement(
@@ -567,7 +399,7 @@ class CampaignStore:
             judge=judge,
             task=undone.task,
             decision=Decision.UNDO,
-            server_time=_to_iso(self.clock()),
+            server_time=self._get_iso_time(),
             link=undone.link,
             undone_id=record_id,
         )
@@ -584,7 +416,7 @@ class CampaignStore:
             """Store the record in a transaction."""
             stored = connection.execute(statements.RECORD, {"id": record.id}).scalar()
             if stored is not None:
-                return decode_stored(stored, Judgement, self.database.label)
+                return self._decode(stored, Judgement)
             lease = connection.execute(statements.LEASE, {"task": record.task, "judge": record.judge}).first()
             if lease is None:
                 raise AccessDeniedError("unknown task. Request a new task.")
@@ -666,7 +498,7 @@ class CampaignStore:
                 judge=judge,
                 task=task.number,
                 decision=decision.decision,
-                server_time=_to_iso(self.clock()),
+                server_time=self._get_iso_time(),
                 link=decision.link,
                 surface=task.surface(task.links[decision.link]),
                 start=task.links[decision.link].start,
@@ -723,21 +555,6 @@ class CampaignStore:
         return len(new), len(record_list) - len(new)
 
 
-def decode_stored(content: object, kind: type[_T], where: str) -> _T:
-    """Decode the JSON `content` of a stored row as `kind`; raise `InputError` about `where` if it is damaged.
-
-    A damaged database may return a number or bytes for a text.
-    """
-    return read_json_value(
-        content if isinstance(content, str) else "",
-        kind,
-        where,
-        actual="a damaged row ({problem})",
-        expected=f"the tables of a campaign ({LAYOUT})",
-        remedy="Restore a backup: karat verify restore",
-    )
-
-
 def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTask]) -> None:
     """Raise `InputError`, located at `where`, if a judgement is not about one of the `tasks` (by number) and its links.
 
@@ -760,79 +577,6 @@ def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTa
         )
 
 
-def read_layout(database: Database) -> str | None:
-    """Return the layout of the campaign in a database; None if there is none. Layouts before 2 have another table."""
-    from sqlalchemy import inspect
-
-    with database.open_read_transaction() as connection:
-        tables = set(inspect(connection).get_table_names())
-        for name in (PROPERTIES.name, "about"):
-            if name in tables:
-                query = text(f"SELECT value FROM {name} WHERE key = 'layout'")  # names of tables, above
-                layout: str | None = connection.execute(query).scalar()
-                return layout
-    return None
-
-
-def require_empty(database: Database) -> None:
-    """Raise `InputError` if a database already contains a campaign."""
-    from sqlalchemy import inspect
-
-    with database.open_read_transaction() as connection:
-        tables = sorted(set(inspect(connection).get_table_names()) & set(METADATA.tables))
-    if tables:
-        raise InputError(
-            database.label,
-            actual=f"tables of a campaign ({', '.join(tables)})",
-            expected="an empty database for each campaign",
-            remedy="Name another one",
-        )
-
-
-def _find_person(connection: Connection, worker: str) -> str | None:
-    """Return the pseudonym of a worker; None if the worker never entered."""
-    judge: str | None = connection.execute(select(PERSONS.c.pseudonym).where(PERSONS.c.worker == worker)).scalar()
-    return judge
-
-
-def _find_or_add_person(connection: Connection, worker: str) -> str:
-    """Return the pseudonym of a worker; add a judge with a new one if there is none."""
-    judge = _find_person(connection, worker)
-    if judge is None:
-        judge = _add_judge(connection, None)
-        connection.execute(insert(PERSONS).values(pseudonym=judge, worker=worker))
-    return judge
-
-
-def _is_used(connection: Connection, invitation_hash: str) -> bool:
-    """Return whether an invitation was used: a session that it gave was used."""
-    query = select(TOKENS.c.hash).where(TOKENS.c.hash == invitation_hash, TOKENS.c.kind == "invitation")
-    return connection.execute(query).scalar() is not None
-
-
-def _use_session(connection: Connection, session_hash: str) -> bool:
-    """Mark a new session and its invitation as used, and return whether the session is still valid."""
-    row = connection.execute(select(TOKENS).where(TOKENS.c.hash == session_hash)).first()
-    if row is None or row.kind != "new":
-        return row is not None
-    values = {"hash": row.invitation, "pseudonym": row.pseudonym, "kind": "invitation", "until": row.until}
-    connection.execute(insert(TOKENS).values(**values))
-    connection.execute(update(TOKENS).where(TOKENS.c.hash == session_hash).values(kind="session"))
-    return True
-
-
-def _add_judge(connection: Connection, machine: str | None) -> str:
-    """Add a judge with a random pseudonym and return it; `machine` is None for a person."""
-    pseudonym = secrets.token_hex(8)
-    connection.execute(insert(JUDGES).values(pseudonym=pseudonym, machine=machine, failed=False))
-    return pseudonym
-
-
-def _count_done(connection: Connection, judge: str) -> int:
-    """Count the tasks that a judge has completed, including controls."""
-    return int(connection.execute(statements.TASKS_DONE, {"judge": judge}).scalar_one())
-
-
 def _insert_records(connection: Connection, records: Sequence[Judgement]) -> None:
     """Insert records, whose ids must be new."""
     rows = [
@@ -853,18 +597,3 @@ def _select_records(connection: Connection, *conditions: Any) -> list[Judgement]
     """Return the records that meet all SQL conditions, oldest first."""
     rows = connection.execute(select(RECORDS.c.content).where(*conditions).order_by(RECORDS.c.seq)).scalars()
     return [decode_stored(row, Judgement, RECORDS.name) for row in rows]
-
-
-def _sign(secret: str, message: str) -> str:
-    """Return the HMAC-SHA256 of a message as hexadecimal digits."""
-    return hmac.new(secret.encode(), message.encode(), hashlib.sha256).hexdigest()
-
-
-def _hash(token: str) -> str:
-    """Return the SHA-256 of a token, which is stored in place of the token."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-def _to_iso(seconds: float) -> str:
-    """Format a Unix time as ISO 8601 in UTC, with milliseconds."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

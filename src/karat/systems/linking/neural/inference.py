@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -112,7 +112,8 @@ RankFunction = Callable[[EntityModel, TensorBatch, Tensor, int], tuple[Tensor, T
 def _rank_all(model: EntityModel, batch: TensorBatch, vectors: Tensor, top_k: int) -> tuple[Tensor, Tensor]:
     """Return codes and probabilities [mentions, top_k] of the best of all entities; padded with -1 and 0."""
     table, bias = model.encode_entities(), model.bias()
-    parts = [_top_k(part @ table.T + bias, top_k) for part in _split_mentions(vectors, len(table))]
+    size = max(1, _MAX_LOGITS // len(table))  # mentions whose logits fit into memory
+    parts = [_top_k(part @ table.T + bias, top_k) for part in vectors.split(size)]
     codes, probabilities = (torch.cat(tensors) for tensors in zip(*parts, strict=True))
     return _pad_columns(codes, top_k, UNKNOWN_ENTITY), _pad_columns(probabilities, top_k, 0)
 
@@ -159,8 +160,3 @@ def _top_k(logits: Tensor, top_k: int) -> tuple[Tensor, Tensor]:
 def _pad_columns(tensor: Tensor, width: int, value: int) -> Tensor:
     """Return the tensor padded with `value` to `width` columns."""
     return torch.nn.functional.pad(tensor, (0, width - tensor.shape[1]), value=value)
-
-
-def _split_mentions(vectors: Tensor, n_entities: int) -> Iterator[Tensor]:
-    """Yield parts of the mention vectors whose logits over `n_entities` entities fit into memory (half a gigabyte)."""
-    yield from vectors.split(max(1, _MAX_LOGITS // n_entities))

@@ -14,6 +14,7 @@ from karat.model.tables.arrow import Arrow
 from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
 from karat.stats.calibration import reliability
 from karat.web.archive.archive import AnyCurve, Archive, ArchiveEntry
+from karat.web.archive.case_table import check_mentions
 from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import ChartData, CurveLine, CurvesResource
@@ -204,6 +205,7 @@ def _difficulty_chart(archive: Archive, key: str, inputs: Sequence[_ChartInput])
     for item in inputs:
         if item.cases is None:
             continue
+        check_mentions(item.cases, len(labels))
         counts = {bracket: [0.0, 0.0] for bracket in brackets}
         columns = (item.cases.column(name).to_pylist() for name in ("mention", "matched_gold", "unmatched_gold"))
         for mention, correct, missed in zip(*columns, strict=True):

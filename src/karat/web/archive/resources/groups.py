@@ -10,10 +10,10 @@ from karat.model.results.result import GroupScores
 from karat.model.spec.facet import Facet
 from karat.model.tables.facet_values import NONE
 from karat.web.archive.archive import Archive, ArchiveEntry
+from karat.web.archive.case_table import FACET_PREFIX
 from karat.web.archive.leaderboard import count_gold, get_group_scores, has_groups, rank_systems
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import FacetGroup, FacetScores, FacetTrack, GroupsResource, GroupTable
-from karat.web.archive.verdicts import FACET_PREFIX
 
 _MEASURES = ("micro.f1", "micro.p", "micro.r")
 

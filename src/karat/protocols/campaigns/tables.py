@@ -1,4 +1,4 @@
-"""Tables of a campaign. Judgements are never changed; the identities of judges are in a separate table."""
+"""Tables of a campaign of judges or annotators. Records are never changed; identities are in a separate table."""
 
 from __future__ import annotations
 
@@ -81,3 +81,6 @@ RECORDS: Final = Table(
     Column("content", Text, nullable=False),
     Index("records_of", "judge", "task"),
 )
+
+REFERENCES: Final = ((LEASES.c.task, TASKS.c.number), (RECORDS.c.task, TASKS.c.number))
+"""Columns whose values have to be in another column."""

@@ -1,6 +1,5 @@
-// The pages before the first and after the last task.
+// The page that exchanges an invitation for a session.
 import { useState } from "preact/hooks";
-import * as api from "./api";
 import { Prose } from "./components";
 
 const JOIN_PREFIX = "#/join/";
@@ -8,12 +7,16 @@ const parseInvitation = (text: string): string =>
   (text.includes(JOIN_PREFIX) ? text.slice(text.indexOf(JOIN_PREFIX) + JOIN_PREFIX.length) : text).trim();
 
 export function SignIn({
-  campaign,
+  name,
+  consent,
   message,
+  startSession,
   onSignIn,
 }: {
-  campaign: api.Campaign;
+  name: string;
+  consent: string;
   message: string;
+  startSession: (invitation: string, consent: boolean) => Promise<unknown>;
   onSignIn: () => void;
 }) {
   const [linkInvitation] = useState(location.hash.startsWith(JOIN_PREFIX) ? parseInvitation(location.hash) : "");
@@ -23,9 +26,9 @@ export function SignIn({
     const form = new FormData(event.currentTarget as HTMLFormElement);
     setState({ message: "", isBusy: true });
     try {
-      await api.startSession(
+      await startSession(
         linkInvitation || parseInvitation(String(form.get("invitation"))),
-        form.get("consent") !== null || !campaign.consent,
+        form.get("consent") !== null || !consent,
       );
       history.replaceState(null, "", location.pathname); // remove the invitation from the URL
       onSignIn();
@@ -35,9 +38,9 @@ export function SignIn({
   };
   return (
     <main class="session">
-      <h1>{campaign.name}</h1>
+      <h1>{name}</h1>
       <div class="prose">
-        <Prose text={campaign.consent} />
+        <Prose text={consent} />
       </div>
       <form class="sign-in" onSubmit={submitForm}>
         {!linkInvitation && (
@@ -56,7 +59,7 @@ export function SignIn({
             </span>
           </label>
         )}
-        {campaign.consent && (
+        {consent && (
           <label class="agree">
             <input type="checkbox" name="consent" required /> I have read this and agree.
           </label>
@@ -66,32 +69,6 @@ export function SignIn({
         </button>
       </form>
       <div role="alert">{state.message && <p class="missing">{state.message}</p>}</div>
-    </main>
-  );
-}
-
-/** The page after the last task. */
-export function Completion({ progress }: { progress: api.Progress }) {
-  const [isCopied, setCopied] = useState(false);
-  const code = progress.code;
-  return (
-    <main class="session">
-      <h1 class="summary">{progress.completed ? "Thank you. You have completed all tasks." : "No tasks available."}</h1>
-      <p class="prose">
-        {progress.completed === 1 ? "1 task" : `${progress.completed} tasks`} completed. All decisions are saved.
-      </p>
-      {code && (
-        <section aria-label="Completion code">
-          <p>Enter this code on your crowd platform:</p>
-          <p class="code">
-            <code>{code}</code>{" "}
-            <button type="button" onClick={() => navigator.clipboard?.writeText(code).then(() => setCopied(true))}>
-              Copy
-            </button>{" "}
-            <span role="status">{isCopied && "Copied"}</span>
-          </p>
-        </section>
-      )}
     </main>
   );
 }

@@ -1,4 +1,4 @@
-"""Prepared SQL statements for the frequent requests of judges. Building them takes longer than running them."""
+"""Prepared SQL statements for the frequent requests of participants. Building them takes longer than running them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, func, select
 
-from karat.protocols.verification.store.tables import JUDGES, LEASES, RECORDS, TOKENS
+from karat.protocols.campaigns.tables import JUDGES, LEASES, PROPERTIES, RECORDS, TOKENS
 
 SESSION: Final = select(TOKENS).where(
     TOKENS.c.hash == bindparam("hash"), TOKENS.c.kind.in_(("session", "new")), TOKENS.c.until > bindparam("now")
@@ -25,3 +25,15 @@ RECORDS_ON_TASK: Final = (
     .where(RECORDS.c.judge == bindparam("judge"), RECORDS.c.task == bindparam("task"))
     .order_by(RECORDS.c.seq)
 )
+NEW_RECORDS: Final = (
+    select(RECORDS.c.seq, RECORDS.c.content)
+    .where(RECORDS.c.judge == bindparam("judge"), RECORDS.c.task == bindparam("task"), RECORDS.c.seq > bindparam("seq"))
+    .order_by(RECORDS.c.seq)
+)
+RECORDS_OF_MANY: Final = (
+    select(RECORDS.c.content)
+    .where(RECORDS.c.judge.in_(bindparam("judges", expanding=True)), RECORDS.c.task == bindparam("task"))
+    .order_by(RECORDS.c.seq)
+)
+LEASES_ON_TASK: Final = select(LEASES).where(LEASES.c.task == bindparam("task"))
+PROPERTIES_BY_KEY: Final = select(PROPERTIES).where(PROPERTIES.c.key.in_(bindparam("keys", expanding=True)))

@@ -1,0 +1,22 @@
+"""`karat annotate backup STORE --out FILE`."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli.campaigns import backup_option, write_backup
+from karat.cli.options.declaration import karat_command
+
+
+@karat_command()
+@click.argument("store")
+@backup_option
+def command(store: str, out: str) -> None:
+    """Back up a project, even while it is served.
+
+    The backup is a consistent copy. It contains the names of annotators and the key that signs invitations, so protect
+    it like the database. `karat annotate restore` restores it into an empty SQLite or PostgreSQL database.
+    """
+    from karat.protocols.annotation.store.store import AnnotationStore
+
+    write_backup(AnnotationStore.open(store), out)

@@ -1,0 +1,32 @@
+"""`karat annotate invite STORE WORKER…`."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli.campaigns import invitation_options, print_invitations
+from karat.cli.options.declaration import karat_command, option
+
+
+@karat_command()
+@click.argument("store")
+@click.argument("workers", nargs=-1, required=True)
+@option("--adjudicator", is_flag=True, help="Invite people who decide where annotators disagree.")
+@invitation_options(8767, "karat annotate serve")
+def command(store: str, workers: tuple[str, ...], adjudicator: bool, days: float, url: str) -> None:
+    """Create invitation links for annotators.
+
+    WORKER is any name. Each link works once. Browsers do not include the code after the # in requests. Adjudicators see
+    the labels of all annotators, so they get no further documents to annotate.
+
+    \b
+    karat annotate invite demo.sqlite anna ben
+    karat annotate invite demo.sqlite carla --adjudicator
+    """
+    from karat.protocols.annotation.store.store import AnnotationStore
+
+    annotation_store = AnnotationStore.open(store)
+    if adjudicator:
+        for worker in workers:
+            annotation_store.add_adjudicator(worker)
+    print_invitations(annotation_store, workers, days, url)

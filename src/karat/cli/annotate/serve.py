@@ -1,0 +1,41 @@
+"""`karat annotate serve STORE`."""
+
+from __future__ import annotations
+
+import click
+
+from karat.cli.campaigns import serve_campaign, serving_options
+from karat.cli.options.declaration import karat_command
+from karat.cli.options.scoring import kb_option
+from karat.cli.output import echo
+
+
+@karat_command()
+@click.argument("store")
+@serving_options(8767)
+@kb_option("Snapshot that annotators search.", default="starter")
+def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, secure_cookies: bool) -> None:
+    """Serve a project to annotators over HTTP.
+
+    Annotators and adjudicators open the links of `karat annotate invite`. Each change is on disk before the server
+    confirms it, so you can stop the server at any time. docs/annotate.md describes the JSON resources.
+
+    \b
+    karat annotate invite demo.sqlite anna ben
+    karat annotate serve demo.sqlite
+    """
+    from karat.kb.catalogue import open_snapshot
+    from karat.model.errors import UsageError
+    from karat.protocols.annotation.store.store import AnnotationStore
+
+    try:
+        from karat.web.annotating.app import AnnotatingConfig, create_app
+        from karat.web.server.request_checks import LOOPBACK
+    except ImportError:
+        raise UsageError("karat annotate serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
+    annotation_store, snapshot = AnnotationStore.open(store), open_snapshot(kb)
+    expected_kb = annotation_store.options.kb
+    if expected_kb not in (None, snapshot.name):
+        echo(f"karat: the project was created with --kb {expected_kb}; annotators search {snapshot.name}.", err=True)
+    config = AnnotatingConfig(annotation_store, snapshot, (*LOOPBACK, host, *hosts), secure_cookies)
+    serve_campaign(annotation_store, create_app(config), host, port, echo)

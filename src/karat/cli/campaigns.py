@@ -1,0 +1,122 @@
+"""What the commands for campaigns of judges and for annotation projects share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from karat.cli.options.declaration import Decorator, combine_options, option
+from karat.cli.options.output import allow_host_option, host_option, port_option
+from karat.cli.output import echo
+
+if TYPE_CHECKING:
+    from karat.protocols.campaigns.participants import ParticipantStore
+    from karat.web.server.guard import Guard
+
+_C = TypeVar("_C", bound=Callable[..., Any])
+
+
+def backup_option(command: _C) -> _C:
+    """Add `--out`, the file of a backup, to a command (decorator)."""
+    return option("--out", required=True, metavar="FILE", help="Backup file: JSONL, also compressed (.gz, .zst).")(
+        command
+    )
+
+
+def invitation_options(port: int, server: str) -> Decorator:
+    """Return a decorator that adds `--days` and `--url`; `server` is the command that serves at `port`."""
+    address = f"http://127.0.0.1:{port}"
+    return combine_options(
+        option("--days", default=14.0, show_default=True, metavar="N", help="Days until an invitation expires."),
+        option("--url", default=address, show_default=True, metavar="URL", help=f"Address of {server}."),
+    )
+
+
+def serving_options(port: int) -> Decorator:
+    """Return a decorator that adds the address of a server, by default at `port`, and `--secure-cookies`."""
+    return combine_options(
+        host_option,
+        port_option(port),
+        allow_host_option,
+        option(
+            "--secure-cookies",
+            is_flag=True,
+            help="Send cookies over HTTPS only; for a server behind an HTTPS proxy.",
+        ),
+    )
+
+
+def print_invitations(store: ParticipantStore, workers: Iterable[str], days: float, url: str) -> None:
+    """Print an invitation link for each worker, and close the database."""
+    from karat.model.errors import UsageError
+
+    if days <= 0:
+        raise UsageError(f"--days is {days:g}. Pass a number above 0.")
+    for worker in workers:
+        echo(f"{worker}: {url.rstrip('/')}/#/join/{store.create_invitation(worker, 86400 * days)}")
+    store.database.close()
+
+
+def anonymise_worker(store: ParticipantStore, worker: str, role: str) -> None:
+    """Delete the identity of a worker, and close the database; `role` names what the worker is."""
+    from karat.model.errors import UsageError
+
+    if not store.anonymise(worker):
+        raise UsageError(f"{store.database.label}: there is no {role} {worker}. Check the name.")
+    echo(f"{worker} is anonymised")
+    store.database.close()
+
+
+def revoke_worker(store: ParticipantStore, worker: str, *, lift: bool) -> None:
+    """Revoke the access of a worker or restore it, and close the database."""
+    from karat.model.errors import UsageError
+
+    if lift:
+        if not store.restore_access(worker):
+            raise UsageError(f"{store.database.label}: the access of {worker} is not revoked. Check the name.")
+        echo(f"{worker} may enter again")
+    else:
+        has_entered = store.revoke(worker)
+        echo(f"{worker} has no access any more" if has_entered else f"{worker} never entered, and cannot enter now")
+    store.database.close()
+
+
+def write_backup(store: ParticipantStore, out: str) -> None:
+    """Write a backup of a campaign to a file, and close the database."""
+    from karat.protocols.campaigns.backups import dump_backup
+    from karat.storage.atomic_writing import open_for_writing
+
+    with open_for_writing(out) as file:
+        for line in dump_backup(store.database):
+            file.write(line)
+    store.database.close()
+
+
+_S = TypeVar("_S", bound="ParticipantStore")
+
+
+def read_backup(restore: Callable[[str, str, Iterable[bytes]], _S], file: str, target: str) -> _S:
+    """Restore a backup file into the database `target` by the function `restore`, and return the store."""
+    from karat.storage.files import Source
+
+    source = Source(file)
+    with source.open_stream() as lines:
+        return restore(target, source.label, lines)
+
+
+def print_restored(store: ParticipantStore, name: str, n_records: int) -> None:
+    """Print what a backup contained, and close the database."""
+    from karat.model.output.text_layout import format_count
+
+    echo(f"{store.database.label}: {name}, {format_count(n_records, 'record')}")
+    store.database.close()
+
+
+def serve_campaign(
+    store: ParticipantStore, app: Guard, host: str, port: int, print_line: Callable[[str], None]
+) -> None:
+    """Serve the application of a campaign until interrupted, and close the database."""
+    from karat.web.server.listener import listen
+
+    listen(app, host, port, print_line)
+    store.database.close()

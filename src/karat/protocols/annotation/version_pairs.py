@@ -1,0 +1,173 @@
+"""Agreement of pairs of versions of documents, with intervals over documents.
+
+All pairs of a document are drawn together in bootstrap samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from karat.analysis.explanation.agreement import (
+    AgreementScore,
+    Judgements,
+    ScoreOptions,
+    collect_category_judgements,
+    collect_judgements,
+)
+from karat.evaluation.evaluation import evaluate
+from karat.kb.protocol import KB
+from karat.matching.read.facets import dimension_names
+from karat.model.corpus import Corpus
+from karat.model.document import Document
+from karat.model.output.json_files import JsonRecord
+from karat.model.results.statistics import ratio
+from karat.model.run import Run
+from karat.model.tables.columns import Floats, Longs
+from karat.stats.agreement import cohen_kappa, krippendorff_alpha
+from karat.stats.samples.additive import AdditiveScore
+from karat.stats.samples.confidence_intervals import bootstrap_intervals
+
+
+class VersionPair(NamedTuple):
+    """Two versions of one document."""
+
+    document: str
+    """Id of the document, the unit of bootstrap samples."""
+    first: Document
+    """A version, or the gold standard."""
+    second: Document
+    """Another version."""
+
+
+class VersionAgreement(JsonRecord, frozen=True):
+    """The agreement of pairs of versions of the same documents."""
+
+    documents: int
+    """Number of documents."""
+    pairs: int
+    """Number of pairs; more than documents if a document has more than two annotators."""
+    spans: AgreementScore
+    """Micro F1 of the marked spans."""
+    links: AgreementScore
+    """Micro F1 of the links: span and entity are equal."""
+    kappa: AgreementScore
+    """Cohen's kappa of the entities on spans that both marked, pooled over all pairs."""
+    alpha: AgreementScore
+    """Krippendorff's alpha of the entities on spans that both marked, pooled over all pairs."""
+    categories: Mapping[str, AgreementScore]
+    """Krippendorff's alpha of the categories by dimension, on spans that both marked."""
+
+
+def pair_versions(documents: Mapping[str, Document]) -> list[VersionPair]:
+    """Return all pairs of the versions of one document, which are given by annotator."""
+    return [
+        VersionPair(documents[first].id, documents[first], documents[second])
+        for first, second in combinations(sorted(documents), 2)
+    ]
+
+
+def compare_pairs(
+    pairs: Sequence[VersionPair], kb: KB | None, options: ScoreOptions, *, has_gold: bool = False
+) -> VersionAgreement:
+    """Compute the agreement of pairs of versions.
+
+    With `has_gold`, the first version of each pair is the gold standard for F1. Otherwise each version serves as gold
+    standard once, since F1 depends on this if mentions have alternatives.
+    """
+    units = {document: index for index, document in enumerate(sorted({pair.document for pair in pairs}))}
+    unit_of_pair = np.array([units[pair.document] for pair in pairs], np.int64)
+    first = _build_corpus([pair.first for pair in pairs])
+    second = _build_corpus([pair.second for pair in pairs])
+    ids = [str(index) for index in range(len(pairs))]
+    links = collect_judgements([first, second], ids, kb)[0]
+    marked = _group_by_document(links, unit_of_pair).select((0, 1), marked_by_all=True)
+    dimensions = sorted({name for corpus in (first, second) for name in dimension_names(corpus.labels)})
+    return VersionAgreement(
+        documents=len(units),
+        pairs=len(pairs),
+        spans=_score_f1(_count_matches(first, second, "mention", kb, has_gold=has_gold), unit_of_pair, options),
+        links=_score_f1(_count_matches(first, second, "strong", kb, has_gold=has_gold), unit_of_pair, options),
+        kappa=options.score(cohen_kappa, marked),
+        alpha=options.score(krippendorff_alpha, marked),
+        categories={
+            dimension: options.score(
+                krippendorff_alpha,
+                _group_by_document(collect_category_judgements([first, second], ids, dimension), unit_of_pair).select(
+                    (0, 1)
+                ),
+            )
+            for dimension in dimensions
+        },
+    )
+
+
+def _build_corpus(documents: Sequence[Document]) -> Corpus:
+    """Return documents as a corpus, with their positions as ids, because an id may occur several times."""
+    return Corpus.from_reader(
+        [msgspec.structs.replace(document, id=str(index)) for index, document in enumerate(documents)], name="pairs"
+    )
+
+
+def _group_by_document(judgements: Judgements, unit_of_pair: Longs) -> Judgements:
+    """Return judgements of pairs as those of documents, so that all pairs of a document are resampled together."""
+    return Judgements(judgements.codes, unit_of_pair[judgements.document], int(unit_of_pair.max(initial=-1)) + 1)
+
+
+def _score_f1(rows: Floats, unit_of_pair: Longs, options: ScoreOptions) -> AgreementScore:
+    """Compute micro F1 from the matches and misses of pairs, with an interval over documents."""
+    sums = np.zeros((int(unit_of_pair.max()) + 1, rows.shape[1]))
+    np.add.at(sums, unit_of_pair, rows)
+    n_items = round(float(sums[:, 1:].sum()))
+    return score_sums(AdditiveScore(sums, compute_f1), n_items, "neither annotator marked anything", options)
+
+
+def count_link_matches(pairs: Sequence[VersionPair], kb: KB | None) -> Floats:
+    """Return the sums of matching and missing links of each pair, in the columns of `Statistics`."""
+    first = _build_corpus([pair.first for pair in pairs])
+    return _count_matches(first, _build_corpus([pair.second for pair in pairs]), "strong", kb, has_gold=False)
+
+
+def _count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None, *, has_gold: bool) -> Floats:
+    """Return the sums of matches and misses of each document, in the columns of `Statistics`.
+
+    Unless `has_gold`, they are the mean over both directions.
+    """
+    settings = {"optional": "required", "quantities": "id"}
+    if relation != "mention":
+        settings["unlinked"] = "absent"
+
+    def count(gold: Corpus, other: Corpus) -> Floats:
+        run = Run.from_gold(other, name=other.name)
+        return evaluate(gold, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
+
+    forward = count(first, second)
+    if has_gold:
+        return forward
+    mean: Floats = (forward + count(second, first)[:, [2, 3, 0, 1]]) / 2
+    return mean
+
+
+def compute_f1(sums: Floats) -> Floats:
+    """Return F1 of each row of sums; 0 if nothing matches, NaN if nothing was marked."""
+    precision, recall = ratio(sums[:, 0], sums[:, 0] + sums[:, 1]), ratio(sums[:, 2], sums[:, 2] + sums[:, 3])
+    f1 = ratio(2 * precision * recall, precision + recall)
+    is_marked = sums.sum(axis=1) > 0
+    values: Floats = np.where(is_marked & np.isnan(f1), 0.0, f1)
+    return values
+
+
+def score_sums(score: AdditiveScore, items: int, reason: str, options: ScoreOptions) -> AgreementScore:
+    """Return the value of a score with its interval; `reason` says why it may be undefined."""
+    if np.isnan(score.value):
+        return AgreementScore(None, None, items, reason)
+    interval = None
+    if options.resamples:
+        (interval,) = bootstrap_intervals(
+            [score], resamples=options.resamples, seed=options.seed, confidence=options.confidence
+        )
+    return AgreementScore(score.value, interval, items)

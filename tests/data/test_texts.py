@@ -1,0 +1,71 @@
+"""Texts without labels: plain files, folders and gold standards."""
+
+from __future__ import annotations
+
+import pytest
+
+from karat import Corpus, Document, InputError, Label, save
+from karat.data.texts import DROPPED, EMPTY, load_texts
+
+
+def test_files_and_folders(tmp_path):
+    (tmp_path / "one.two.txt").write_bytes("\ufeffÄ 😀\r\nb".encode())
+    (tmp_path / "more" / "sub").mkdir(parents=True)
+    (tmp_path / "more" / "a.txt").write_text("A.", encoding="utf-8")
+    (tmp_path / "more" / "sub" / "b.txt").write_text("B.", encoding="utf-8")
+    (tmp_path / "more" / "empty.txt").write_text(" \n", encoding="utf-8")
+    (tmp_path / "more" / "readme.md").write_text("no text", encoding="utf-8")
+    corpus = load_texts([str(tmp_path / "one.two.txt"), str(tmp_path / "more")])
+    assert {document.id: document.text for document in corpus} == {"one.two": "Ä 😀\r\nb", "a": "A.", "sub/b": "B."}
+    assert corpus.skipped == {EMPTY: 1, "files in folders of texts that are no text files": 1}
+    assert corpus.name == "texts"
+
+
+def test_gold_standards_lose_their_labels(tmp_path):
+    gold = Corpus.from_documents(
+        [
+            Document("d", "Ulm is old.", (Label(0, 3, "Q1"),), evaluation_span=(0, 3), meta={"url": "u"}),
+            Document("e", "  "),
+        ]
+    )
+    save(gold, tmp_path / "gold.jsonl")
+    corpus = load_texts([str(tmp_path / "gold.jsonl")])
+    assert list(corpus) == [Document("d", "Ulm is old.", evaluation_span=(0, 3), meta={"url": "u"})]
+    assert corpus.skipped == {DROPPED: 1, "documents without text": 1}
+    assert len(load_texts(["demo"])) == 50
+
+
+def test_text_files_of_a_format_are_read_in_it(tmp_path):
+    save(Corpus.from_documents([Document("d", "Ulm.", (Label(0, 3, "Q1"),))]), tmp_path / "gold.jsonl")
+    (tmp_path / "gold.jsonl").rename(tmp_path / "gold.txt")
+    assert [document.id for document in load_texts([str(tmp_path / "gold.txt")], format="karat-jsonl")] == ["d"]
+    assert [document.id for document in load_texts([str(tmp_path / "gold.txt")])] == ["gold"]
+
+
+def test_a_folder_of_brat_is_no_folder_of_texts(tmp_path):
+    (tmp_path / "a.txt").write_text("Ulm is old.", encoding="utf-8")
+    (tmp_path / "a.ann").write_text("T1\tPlace 0 3\tUlm\n", encoding="utf-8")
+    assert load_texts([str(tmp_path)]).skipped.get(DROPPED) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"a.txt": b"\xff"}, "not UTF-8"),
+        ({"a.txt": b" "}, "found no text"),
+        ({}, "found no such file"),
+    ],
+)
+def test_invalid_texts(tmp_path, files, message):
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        load_texts([str(tmp_path / "a.txt")])
+
+
+def test_two_files_with_one_id(tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.txt").write_text("Text.", encoding="utf-8")
+    with pytest.raises(InputError, match="x"):
+        load_texts([str(tmp_path / "a" / "x.txt"), str(tmp_path / "b" / "x.txt")])

@@ -1,0 +1,96 @@
+// The client for annotators and adjudicators.
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { SignIn } from "../common/sign-in";
+import { AdjudicationListPage, AdjudicationPage } from "./adjudication";
+import { AnnotatePage } from "./annotating";
+import * as api from "./api";
+import { DocumentsPage } from "./documents";
+import { ReviewPage } from "./review";
+import { Header, type Page } from "./shell";
+
+/** Split the fragment of the URL into page and name. */
+function parseRoute(): { page: string; name: string } {
+  const [, page = "", name = ""] = location.hash.split("/");
+  return { page, name };
+}
+
+function App({ initialProject }: { initialProject: api.Project }) {
+  const [project, setProject] = useState(initialProject);
+  const [route, setRoute] = useState(parseRoute);
+  const [message, setMessage] = useState("");
+  useEffect(() => {
+    document.title = project.name;
+    const updateRoute = () => setRoute(parseRoute());
+    addEventListener("hashchange", updateRoute);
+    return () => removeEventListener("hashchange", updateRoute);
+  }, []);
+  const endSession = (text: string) => {
+    setMessage(project.role === null ? "" : text);
+    setProject({ ...project, role: null });
+  };
+  if (project.role === null || route.page === "join")
+    return (
+      <SignIn
+        name={project.name}
+        consent={project.consent}
+        message={message}
+        startSession={async (invitation, consent) => {
+          await api.startSession(invitation, consent);
+          setProject(await api.loadProject());
+        }}
+        onSignIn={() => {
+          setMessage("");
+          setRoute(parseRoute());
+        }}
+      />
+    );
+  const isAdjudicator = project.role === "adjudicator";
+  const page: Page =
+    route.page === "review"
+      ? "review"
+      : isAdjudicator && (route.page === "adjudicate" || !route.page)
+        ? "adjudicate"
+        : "documents";
+  const owner = project.person ?? ""; // unsent changes never go to another account
+  const props = { project, onSessionEnd: endSession };
+  return (
+    <>
+      <Header page={page} {...props} />
+      {page === "review" ? (
+        <ReviewPage {...props} />
+      ) : page === "adjudicate" ? (
+        route.name ? (
+          <AdjudicationPage key={route.name} name={route.name} {...props} />
+        ) : (
+          <AdjudicationListPage {...props} />
+        )
+      ) : route.page === "document" && route.name ? (
+        <AnnotatePage
+          key={route.name}
+          name={route.name}
+          owner={owner}
+          onFinish={(text) => {
+            setMessage(text);
+            location.hash = "#/documents";
+          }}
+          {...props}
+        />
+      ) : (
+        <DocumentsPage message={message} owner={owner} {...props} />
+      )}
+    </>
+  );
+}
+
+const root = document.getElementById("karat")!;
+api.loadProject().then(
+  (project) => render(<App initialProject={project} />, root),
+  (error: Error) =>
+    render(
+      <main class="session">
+        <h1 class="summary">{error.message}</h1>
+      </main>,
+      root,
+    ),
+);
