@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import karat
+from karat.cli.annotate import COMMANDS as ANNOTATE
+from karat.cli.annotate import command as annotate_group
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.data import command as data_group
 from karat.cli.kb import COMMANDS as KB
@@ -39,6 +41,7 @@ def writes_json() -> set[str]:
     """The commands that have an option `--json`."""
     context = click.Context(command_line)
     groups = {
+        "annotate": (annotate_group, ANNOTATE),
         "data": (data_group, DATA),
         "kb": (kb_group, KB),
         "systems": (systems_group, SYSTEMS),
@@ -103,6 +106,8 @@ WRITES = {
         "agreement north.jsonl other.jsonl",
         "agreement north.jsonl other.jsonl categorised.jsonl --resamples 0",
     ],
+    "annotate plan": ["annotate plan --gold north.jsonl prior-north.jsonl noisy-north.jsonl --difference 0.1"],
+    "annotate report": [],  # needs a database: tests/protocols/annotation has one
     "scorecard": [f"scorecard --gold north.jsonl prior-north.jsonl noisy-north.jsonl {DRAWS}"],
     "compare": [
         "compare --gold north.jsonl prior-north.jsonl noisy-north.jsonl --by types --sensitivity "

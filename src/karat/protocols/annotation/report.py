@@ -155,6 +155,8 @@ def measure_project(
     effects, reason = measure_suggestions(project, documents, gold_documents, kb, options)
     if reason is not None:
         undefined["suggestions"] = reason
+    first_agreement = compare_pairs(all_pairs, kb, options) if all_pairs else None
+    first_round = () if first_agreement is None else (RoundRecord(1, first_agreement),)
     changes = [record for record in records if isinstance(record, Change)]
     n_untimed = sum(change.seconds is None for change in changes if change.kind in ("edit", "undo", "redo"))
     return AnnotationReport(
@@ -167,7 +169,7 @@ def measure_project(
         gold_labels=sum(len(document.labels) for document in gold.documents),
         confidence=confidence,
         resamples=resamples,
-        agreement=compare_pairs(all_pairs, kb, options) if all_pairs else None,
+        agreement=first_agreement,
         details=_measure_details(documents, kb, options) if all_pairs else None,
         annotators=tuple(
             _measure_annotator(name, by_task, documents, gold_documents, kb, options)
@@ -176,7 +178,7 @@ def measure_project(
         periods=tuple(
             PeriodRecord(start, end, compare_pairs(period_pairs, kb, options)) for start, end, period_pairs in periods
         ),
-        rounds=_measure_rounds(versions.by_round, tasks, kb, options),
+        rounds=first_round + _measure_rounds(versions.by_round, tasks, kb, options),
         suggestions=effects,
         undefined=undefined,
         excluded={"changes without time": n_untimed} if n_untimed else {},
@@ -207,7 +209,7 @@ def measure_agreement(
 
 
 def _collect_versions(project: Project, by_task: Mapping[int, Sequence[Record]]) -> _Versions:
-    """Return the versions of all documents before adjudication, and at the end of each round."""
+    """Return the versions of all documents before adjudication, and at the end of each later round."""
     independent: dict[int, dict[str, DocumentVersion]] = {}
     by_round: dict[int, dict[int, dict[str, DocumentVersion]]] = defaultdict(lambda: defaultdict(dict))
     for task in project.tasks:
@@ -217,7 +219,6 @@ def _collect_versions(project: Project, by_task: Mapping[int, Sequence[Record]])
         chosen = {}
         for annotator, versions in _select_finished(collect_history(records)).items():
             chosen[annotator] = before[annotator][-1] if annotator in before else versions[0]
-            by_round[1][task.number][annotator] = chosen[annotator]
             for version in versions:
                 if version.round > 1:
                     by_round[version.round][task.number][annotator] = version
@@ -346,7 +347,7 @@ def _measure_rounds(
     kb: KB | None,
     options: ScoreOptions,
 ) -> tuple[RoundRecord, ...]:
-    """Return the agreement of each round in which two annotators finished a document."""
+    """Return the agreement of each later round in which two annotators finished a document."""
     rounds = []
     for number in sorted(by_round):
         pairs = [
