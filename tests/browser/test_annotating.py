@@ -311,7 +311,11 @@ def test_every_kind_of_label(project_of, opened):
         page.keyboard.type("Zsuzsa")
         press(page, "Enter", "t", "1")
         mark(page, "New\nJersey")  # across a line break
-        link(page, "New Jersey")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("[role=combobox]:focus")
+        page.keyboard.insert_text("https://www.wikidata.org/wiki/Q1408")
+        page.wait_for_selector("[role=option][aria-selected=true]:has-text('New Jersey')")
+        page.keyboard.press("Enter")
         mark(page, "Louis VIII")
         press(page, "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight")
         assert get_marked(page) == "Louis VIII, Landgrave of Hesse-Darmstadt"
