@@ -81,6 +81,7 @@ def test_it_finds_what_a_plain_search_finds(tmp_path_factory, surfaces, typed):
     assert {each.id for each in made.find_by_prefix(typed, many)} == {
         i for i, s, _ in rows if fold_text(s).startswith(key)
     }
+    assert {each.id for each in made.find_equal(typed, many)} == {i for i, s, _ in rows if fold_text(s) == key}
     assert {each.id for each in made.find_similar(typed, many)} == {i for i, s, _ in rows if slipped(key, fold_text(s))}
 
 

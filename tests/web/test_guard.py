@@ -1,4 +1,4 @@
-"""What all three servers refuse before they do anything: bodies without end, other hosts, silence, and guesses."""
+"""What all servers refuse before they do anything: bodies without end, other hosts, silence, and guesses."""
 
 import socket
 import threading
@@ -94,6 +94,24 @@ def server(request, tmp_path, monkeypatch):
     monkeypatch.setenv("KARAT_MAX_RESPONSE", "100000")
     with request.param(tmp_path) as found:
         yield found
+
+
+@pytest.mark.extras
+def test_responses_are_not_held_back_for_more_bytes(tmp_path, monkeypatch):
+    """Without the option, the body of every response comes 40 ms after its headers."""
+    from karat.web.server.listener import TimedProtocol
+
+    options = []
+    begin = TimedProtocol.connection_made
+
+    def note(self, transport):
+        begin(self, transport)
+        options.append(transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    monkeypatch.setattr(TimedProtocol, "connection_made", note)
+    with serve_project(tmp_path) as (port, _, _):
+        assert send(port, head("/api/project", "connection: close", method="GET"))[0].startswith(b"HTTP/1.1 200")
+    assert options == [1]
 
 
 def send(port, *pieces, host="127.0.0.1", pause=0.0):

@@ -45,6 +45,9 @@ WHITELIST_NAMES: Final[Mapping[str, str]] = {
 }
 """Names of the types on the whitelist of the fair-evaluation paper."""
 
+WHITELISTS: Final[Mapping[str, tuple[str, ...]]] = {"fair": tuple(WHITELIST_NAMES)}
+"""Built-in lists of types, by name: that of the fair-evaluation paper (A.4)."""
+
 
 def find_type_names(ids: Collection[str], kb: KB | None) -> dict[str, str]:
     """Return the names of types by id: from `kb`, the whitelist, or the starter snapshot; unnamed ids are omitted."""

@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 
 from karat.kb.dumps.class_graph import find_types_above
 from karat.kb.snapshot.manifest import SnapshotSource
+from karat.kb.type_names import WHITELISTS
 from karat.model.errors import InputError, UsageError
 from karat.model.tables.arrow import Arrow
 from karat.storage.files import Source, printable_path
@@ -174,13 +175,16 @@ _EXPECTED: Final = "'TYPE REPLACE_WITH TYPE', 'TYPE MINUS TYPE', or 'ADD|REMOVE 
 
 
 def read_type_rules(whitelist: str | None = None, rule_files: Iterable[str] = ()) -> TypeRules:
-    """Read type rules from a whitelist file and files of adjustments and corrections.
+    """Read type rules from a whitelist, by file or by name in `WHITELISTS`, and files of adjustments and corrections.
 
     Raise `InputError` on an invalid line or a type outside the whitelist, and `UsageError` on an adjustment without a
     whitelist.
     """
     types, files = list[str](), dict[str, str]()
-    if whitelist is not None:
+    if whitelist is not None and whitelist in WHITELISTS:
+        types = list(WHITELISTS[whitelist])
+        files[whitelist] = hashlib.sha256("\n".join(types).encode()).hexdigest()
+    elif whitelist is not None:
         for where, line in _iterate_lines(whitelist, files):
             type, *more = _strip_prefix(line.split("\t")[0]).split()
             if more:

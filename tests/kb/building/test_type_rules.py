@@ -15,6 +15,7 @@ from karat.kb.catalogue import open_kb
 from karat.kb.dumps.class_graph import find_types_above
 from karat.kb.dumps.items import ItemReader
 from karat.kb.importers.importer import import_snapshot
+from karat.kb.type_names import WHITELIST_NAMES
 from karat.kb.type_rules import TypeRules, read_type_rules
 from karat.kb.wikidata_download import download_snapshot
 from karat.model.errors import InputError, UsageError
@@ -187,3 +188,9 @@ def test_the_published_rules_are_read_and_published_types_are_adjusted(shared):
     for line in (folder / "kb" / "entities.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         types = [type for type in line.split("\t")[2].split("|") if type in rules.whitelist]
         assert rules.adjust_types(types) == sorted(types)
+
+
+def test_a_whitelist_by_name():
+    rules = read_type_rules("fair")
+    assert rules.whitelist == tuple(WHITELIST_NAMES)
+    assert rules.sources[0].name == "rules for types in fair"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -18,7 +18,7 @@ from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.protocol import KB, IdStatus
 from karat.kb.snapshot.manifest import is_snapshot
-from karat.kb.type_names import WHITELIST_NAMES
+from karat.kb.type_names import WHITELISTS
 from karat.matching.facts.document_ids import find_ids, look_up_spelling, spell_like, spellings
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
@@ -29,9 +29,6 @@ from karat.storage.files import Source
 
 SCHEME = frozenset({"form", "pos", "overlap", "reference"})
 """Dimensions of the fine-grained paper: each label has one tag of every dimension that the corpus uses."""
-
-WHITELISTS: Final[Mapping[str, Iterable[str]]] = {"fair": WHITELIST_NAMES}
-"""Built-in lists of allowed types, by name: that of the fair-evaluation paper (A.4)."""
 
 _SUFFIXES = ("", ".gz", ".zst")
 _TABLES = ("entities.tsv", "redirects.tsv", "disambiguation.tsv")

@@ -8,9 +8,10 @@ from typing import Final
 
 import msgspec
 
-from karat.data.lint.context import WHITELISTS, read_whitelist
+from karat.data.lint.context import read_whitelist
 from karat.formats.parsing.lines import decode_utf8
 from karat.kb.protocol import KB
+from karat.kb.type_names import WHITELISTS
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
 from karat.model.finegrained_scheme import DIMENSIONS

@@ -74,7 +74,10 @@ def item_options(command: _C) -> _C:
 def type_options(command: _C) -> _C:
     """Add the options `--types` and `--adjust`, the input of `read_type_rules`, to a command (decorator)."""
     types = option(
-        "--types", "whitelist", metavar="FILE", help="Whitelist of types; entities get the listed types that apply."
+        "--types",
+        "whitelist",
+        metavar="NAME|FILE",
+        help="Whitelist of types, fair or a file; entities get the listed types that apply.",
     )
     adjust = option("--adjust", multiple=True, metavar="FILE", help="Adjustments of types and classes (repeatable).")
     return types(adjust(command))

@@ -499,7 +499,7 @@ class AnnotationStore(ParticipantStore):
                 if new_status == status:
                     return change, status, cached
                 if new_status == "open":
-                    self._check_reopening(connection, task, status, progress)
+                    self._check_reopening(connection, annotator, task, status, progress)
                 self._set_lease(connection, annotator, task.number, new_status)
             seq = self._insert_record(connection, change)
             return change, new_status, _CachedState(seq, cached.state.extend([change]))
@@ -508,9 +508,16 @@ class AnnotationStore(ParticipantStore):
         return StoredChange(change, DocumentView(task, status, self._keep_state(annotator, task.number, cached)))
 
     def _check_reopening(
-        self, connection: Connection, task: AnnotationTask, status: DocumentStatus, progress: ProjectProgress
+        self,
+        connection: Connection,
+        annotator: str,
+        task: AnnotationTask,
+        status: DocumentStatus,
+        progress: ProjectProgress,
     ) -> None:
         """Raise `AccessDeniedError` if a document may not be opened again."""
+        if annotator in progress.adjudicators:
+            raise AccessDeniedError("adjudicators know the labels of others. Decide on the document instead.")
         if any(decision.round == progress.round for decision in self._select_decisions(connection, task, progress)):
             raise AccessDeniedError("the document is adjudicated. Wait for the next round.")
         is_same = and_(TASKS.c.number == task.number, self._needs_annotators_sql)
@@ -606,6 +613,19 @@ class AnnotationStore(ParticipantStore):
         """Return all records of a document, oldest first."""
         with self.database.open_read_transaction() as connection:
             return self._select_task_records(connection, task, self._read_progress(connection))
+
+    def get_last_records(self) -> dict[int, int]:
+        """Return the number of the latest record of each document, by number of the document."""
+        with self.database.open_read_transaction() as connection:
+            query = select(RECORDS.c.task, func.max(RECORDS.c.seq)).group_by(RECORDS.c.task)
+            return {int(row[0]): int(row[1]) for row in connection.execute(query)}
+
+    def get_decided_tasks(self) -> set[int]:
+        """Return the numbers of the documents that an adjudicator has worked on."""
+        with self.database.open_read_transaction() as connection:
+            adjudicators = self._read_progress(connection).adjudicators
+            numbers = connection.execute(statements.TASKS_OF_MANY, {"judges": sorted(adjudicators)}).scalars()
+            return set(numbers)
 
     def get_changes(self, task: AnnotationTask, annotator: str) -> list[Change]:
         """Return the changes of an annotator in a document, oldest first."""
