@@ -635,6 +635,8 @@ export class Editor {
         this.applyEdits(isUndo ? entry.before : entry.edits);
         if (isUndo) this.canRedo.value = true;
         else this.canUndo.value = true;
+        if (!this.hasServer) this.canUndo.value = this.done.length > 0;
+        if (!this.hasServer) this.canRedo.value = this.undone.length > 0;
       }
       this.say(isUndo ? "Undone." : "Repeated.");
       this.send({ id: createId(), action, ...(entry && { edits: [] }) });

@@ -54,7 +54,11 @@ export function EntitySearch({
   }));
   const [position, setPosition] = useState(0);
   const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => field.current?.select(), []); // before the next keystroke
+  // Before the next keystroke.
+  useLayoutEffect(() => {
+    field.current?.focus({ preventScroll: true });
+    field.current?.select();
+  }, []);
   useEffect(() => {
     const query = text.trim();
     if (!hasSearch || !query) return setResult({ entities: [], query });
