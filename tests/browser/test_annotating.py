@@ -459,6 +459,29 @@ def test_changes_wait_for_the_server_and_survive_the_tab(project_of, opened):
         assert get_drawn(other) == "1933"
 
 
+def test_a_lost_confirmation_stores_a_change_once(project_of, opened):
+    store, invited = project_of(make_project())
+    with opened(invited("anna"), said=["ERR_FAILED"]) as page:
+        begin(page)
+        lost = []
+
+        def lose(route):
+            if not lost:
+                lost.append(route.fetch().status)
+                return route.abort()
+            return route.continue_()
+
+        page.route("**/changes", lose)
+        mark(page, "1933")
+        press(page, "d")
+        mark(page, "Berlin")
+        press(page, "q", "u")
+        saved(page)
+        assert lost == [201]
+        assert get_spans(store, "anna") == [("1933", None)]
+        assert [record.kind for record in store.get_records()] == ["edit", "edit", "undo"]
+
+
 def test_a_stale_tab_loads_again_and_keeps_what_it_can(project_of, opened):
     store, invited = project_of(make_project())
     with opened(invited("anna"), said=["409"]) as page:

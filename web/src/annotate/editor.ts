@@ -63,6 +63,8 @@ export class Editor {
   readonly panel = signal<Panel | null>(null);
   readonly spanRequest = signal<SpanRequest | null>(null);
   readonly status = signal("");
+  /** What screen readers say about the cursor; the page shows it in the text. */
+  readonly spokenText = signal("");
   readonly notice = signal("");
   readonly state = signal<DocumentState>("open");
   readonly canUndo = signal(false);
@@ -107,7 +109,9 @@ export class Editor {
       this.state.value = payload.state;
       this.canUndo.value = payload.can_undo || remaining.length > 0;
       this.canRedo.value = payload.can_redo && !remaining.length;
-      if (!this.document.getMark(this.currentId.peek())) this.currentId.value = null;
+      const { start, end } = this.cursor.peek();
+      if (!this.document.getMark(this.currentId.peek()))
+        this.currentId.value = this.document.getMarksAt(start, end)[0]?.id ?? null;
     });
   }
 
@@ -157,7 +161,8 @@ export class Editor {
         [start, end],
       ]);
     });
-    this.say(mark ? this.describeMark(mark) : "");
+    this.say("");
+    this.spokenText.value = mark ? this.describeMark(mark) : this.document.index.slice(start, end);
   }
 
   describeMark(mark: Mark): string {
