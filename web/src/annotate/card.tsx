@@ -160,6 +160,7 @@ function LabelCard({ editor, mark, surface }: { editor: Editor; mark: Mark; surf
                       }}
                     >
                       <LabelSummary
+                        isSuggestion={other.isSuggestion}
                         label={other.label}
                         note={other.note}
                         surface={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -143,8 +144,11 @@ class AnnotationStore(ParticipantStore):
     @property
     def project(self) -> Project:
         """Project with all documents and the current guidelines."""
-        tasks = tuple(self._tasks.values())
-        return Project(self.options, tasks, self._read_progress().guidelines, self._properties["secret"])
+        return self._build_project(self._read_progress())
+
+    def _build_project(self, progress: ProjectProgress) -> Project:
+        """Return the project with all documents."""
+        return Project(self.options, tuple(self._tasks.values()), progress.guidelines, self._properties["secret"])
 
     @property
     def round(self) -> int:
@@ -160,9 +164,9 @@ class AnnotationStore(ParticipantStore):
         return {task.number: task for task in tasks}
 
     @cached_property
-    def _states(self) -> dict[tuple[str, int], _CachedState]:
-        """Labels by annotator and document, as far as they were read."""
-        return {}
+    def _states(self) -> OrderedDict[tuple[str, int], _CachedState]:
+        """Labels by annotator and document, as far as they were read; the oldest ones are forgotten first."""
+        return OrderedDict()
 
     def get_task_name(self, task: AnnotationTask) -> str:
         """Return the name of a document for annotators."""
@@ -245,7 +249,7 @@ class AnnotationStore(ParticipantStore):
             """Add a change to each document of the round, and open it."""
             progress = self._read_progress(connection)
             number = progress.round + 1
-            plan = plan_round(self.project, self._select_records(connection), number)
+            plan = plan_round(self._build_project(progress), self._select_records(connection), number)
             if not plan.edits:
                 reasons = ", ".join(f"{count} {description}" for description, count in plan.counts.items())
                 raise ChangeError(f"no document to go over in another round ({reasons}). Adjudicate documents first.")
@@ -386,7 +390,7 @@ class AnnotationStore(ParticipantStore):
         earlier = self._states.get(key)
         if earlier is None or earlier.seq < cached.seq:
             if earlier is None and len(self._states) >= _MAX_STATES:
-                self._states.pop(next(iter(self._states), key), None)
+                self._states.popitem(last=False)
             self._states[key] = cached
         return cached.state
 
