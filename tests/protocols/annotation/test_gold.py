@@ -46,6 +46,12 @@ def test_agreed_document_is_gold():
     assert Corpus.from_documents(gold.documents).labels is not None  # a valid corpus
 
 
+def test_ids_are_written_alike():
+    labels = Label(0, 7, "https://www.wikidata.org/wiki/Q90"), Label(30, 36, "http://dbpedia.org/resource/Paris")
+    document = build_document(make_task(), annotate(*labels))
+    assert [label.entity for label in document.labels] == ["Q90", "http://dbpedia.org/resource/Paris"]
+
+
 def test_undecided_regions_leave_the_document_out():
     recorder = Recorder()
     recorder.finish("a", 0, WHOLE)
