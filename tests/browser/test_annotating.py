@@ -223,6 +223,21 @@ def test_every_screen_is_whole(project_of, opened, shots, size, scheme):
         whole(page, shots, f"review-empty-{size}-{scheme}")
 
 
+def test_the_content_security_policy_is_that_of_the_viewer(project_of, opened):
+    from karat.web.server.guard import HEADERS
+
+    _, invited = project_of(make_project())
+    with opened(invited("anna")) as page:
+        response = page.request.get(page.url.partition("#")[0])
+        policy = response.headers["content-security-policy"]
+        assert policy == HEADERS["content-security-policy"]
+        assert "unsafe" not in policy
+        begin(page)
+        mark(page, "Berlin")
+        link(page)
+        saved(page)
+
+
 def test_two_annotators_at_once_by_keyboard_alone(project_of, browser):
     """From sign-in to finish: both keep their labels, and neither sees those of the other."""
     store, invited = project_of(make_project((TEXT, "Anna went to Paris.\n")))
