@@ -1,6 +1,6 @@
 // What an annotator does in a text: the cursor, the current mark, and changes of labels.
 import { batch, signal } from "@preact/signals";
-import { createId, type Entity } from "../common/http";
+import { createId, type Entity, searchEntities } from "../common/http";
 import type { Proposal } from "../common/search";
 import type { AnnotatedLabel, Dimension, DocumentPayload, DocumentState, Label, LabelEdit, Project } from "./api";
 import { cleanLabel, LabelDocument, type Mark } from "./labels";
@@ -38,6 +38,7 @@ export interface OperationQueue {
 
 const MAX_PROPOSALS = 6;
 const PAUSE_MS = 60_000;
+const SEARCH_DELAY_MS = 150;
 const NIL_PREFIX = "NIL ";
 
 const KIND_NAMES: Readonly<Record<string, string>> = {
@@ -78,6 +79,7 @@ export class Editor {
   private undone: UndoEntry[] = [];
   private queue: OperationQueue = { add: () => {} };
   private pending: Operation[] = []; // not confirmed by the server yet
+  private searchTimer: ReturnType<typeof setTimeout> | undefined;
   private activeMs = 0;
   private lastActivity = performance.now();
 
@@ -161,8 +163,22 @@ export class Editor {
         [start, end],
       ]);
     });
+    this.scheduleSearch(mark !== null);
     this.say("");
     this.spokenText.value = mark ? this.describeMark(mark) : this.document.index.slice(start, end);
+  }
+
+  /** Search for the text at the cursor when it rests, so that candidates are there when the span is marked. */
+  private scheduleSearch(isLabelled: boolean) {
+    clearTimeout(this.searchTimer);
+    if (isLabelled || this.isReadOnly || !this.project.can_search) return;
+    const { query } = this;
+    if (query) this.searchTimer = setTimeout(() => void searchEntities(query).catch(() => {}), SEARCH_DELAY_MS);
+  }
+
+  /** The text of the span as a query. */
+  get query(): string {
+    return this.surface.replace(/\s+/g, " ").slice(0, 200).trim();
   }
 
   describeMark(mark: Mark): string {
