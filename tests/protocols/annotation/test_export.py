@@ -16,6 +16,7 @@ from karat.protocols.annotation.export import (
     count_all_losses,
     find_write_error,
     list_format_losses,
+    select_storable,
 )
 from karat.protocols.annotation.gold import build_gold, collect_versions
 from karat.protocols.annotation.report import measure_agreement
@@ -94,6 +95,18 @@ def test_formats_that_refuse_are_found_before_writing():
     assert find_write_error(corpus, formats["nif"], bases) is None
     assert "own:category" in (find_write_error(corpus, formats["nif-categorised"], bases) or "")
     assert "metadata" in " ".join(count_all_losses(corpus, formats["nif"]))
+
+
+def test_values_without_iri_are_losses_of_formats_of_iris(tmp_path):
+    labels = Label(0, 3, "Q1"), Label(8, 11, None, kind="datetime", optional=True)
+    corpus, formats = Corpus.from_documents([make_document_of(*labels)]), dict(list_formats())
+    description, bases = "labels of quantities and datetimes, which have no IRI", IriBases("https://example.org/", None)
+    assert count_all_losses(corpus, formats["nif"])[description] == 1
+    assert description not in count_all_losses(corpus, formats["elevant"])
+    assert find_write_error(corpus, formats["nif"], bases) is None
+    save(select_storable(corpus, formats["nif"]), tmp_path / "gold.ttl", base="https://example.org/")
+    (document,) = load(tmp_path / "gold.ttl")
+    assert [label.span for label in document.labels] == [(0, 3)]
 
 
 def make_document_of(*labels: Label):

@@ -40,6 +40,16 @@ def test_parts_and_alternatives_are_in_the_region_of_their_mention():
     assert [(region.start, region.end) for region in regions] == [(0, 12)]
 
 
+def test_a_nil_cluster_of_one_label_says_no_more_than_nil():
+    """Guidelines ask for a name only if the document mentions the entity again."""
+    named, unnamed = Label(0, 3, None, nil_cluster="Ann"), Label(0, 3, None)
+    (region,) = find_regions({"a": annotate(named), "b": annotate(unnamed)})
+    assert region.is_agreed
+    again = Label(9, 12, None, nil_cluster="ann")
+    regions = find_regions({"a": annotate(named, again), "b": annotate(unnamed, Label(9, 12, None))})
+    assert [region.is_agreed for region in regions] == [False, False]
+
+
 def test_footnote_8_is_compared_as_a_whole():
     renamed = (
         Label(9, 19, "Q2", mention_id="1", parent="0"),

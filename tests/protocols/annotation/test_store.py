@@ -339,7 +339,9 @@ def test_people_and_copies_by_commands(karat_cli, tmp_path, project, monkeypatch
     links = karat_cli("annotate", "invite", "a.sqlite", "dan", "--url", "https://x.example/").out
     assert links.startswith("dan: https://x.example/#/join/")
     assert karat_cli("annotate", "invite", "a.sqlite", "dan", "--days", "0").code == 2
-    assert karat_cli("annotate", "invite", "a.sqlite", "eve", "--adjudicator").code == 0
+    assert karat_cli("annotate", "invite", "a.sqlite", "eve", "--adjudicator").err == ""
+    again = karat_cli("annotate", "invite", "a.sqlite", "eve", "eve")
+    assert (again.out.count("eve: "), "eve is an adjudicator and gets no documents" in again.err) == (1, True)
     rows = karat_cli("annotate", "annotators", "a.sqlite").out.splitlines()
     assert [row.split()[0] for row in rows] == ["worker", "anna", "ben", "carla", "eve"]
     assert [row.split()[2] for row in rows[1:]] == ["annotator", "annotator", "adjudicator", "adjudicator"]

@@ -59,6 +59,7 @@ def command(
         count_all_losses,
         find_write_error,
         list_format_losses,
+        select_storable,
     )
     from karat.protocols.annotation.gold import build_annotator_corpus
     from karat.protocols.annotation.report import measure_agreement
@@ -102,6 +103,7 @@ def command(
         echo(f"{out}: not stored: {listed}", err=True)
     if n_notes:
         echo(f"{out}: not stored: notes {n_notes:,}, which stay in the project", err=True)
+    corpus = select_storable(corpus, target)
     save(corpus, out, format=format_name, base=base, entity_base=entity_base)
     size = f"{format_count(len(corpus), 'document')}, {format_count(len(corpus.labels), 'label')}"
     echo(f"{out}: {size} in {target.title}", err=True)

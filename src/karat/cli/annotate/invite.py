@@ -6,6 +6,7 @@ import click
 
 from karat.cli.campaigns import invitation_options, print_invitations
 from karat.cli.options.declaration import karat_command, option
+from karat.cli.output import echo
 
 
 @karat_command()
@@ -26,7 +27,14 @@ def command(store: str, workers: tuple[str, ...], adjudicator: bool, days: float
     from karat.protocols.annotation.store.store import AnnotationStore
 
     annotation_store = AnnotationStore.open(store)
-    if adjudicator:
-        for worker in workers:
+    adjudicators = annotation_store.get_adjudicators()
+    pseudonyms = {worker: person for person, worker in annotation_store.get_workers().items()}
+    for worker in dict.fromkeys(workers):
+        person = pseudonyms.get(worker)
+        if adjudicator:
             annotation_store.add_adjudicator(worker)
-    print_invitations(annotation_store, workers, days, url)
+            if person is not None and person not in adjudicators:
+                echo(f"{worker} was an annotator and is an adjudicator from now on.", err=True)
+        elif person in adjudicators:
+            echo(f"{worker} is an adjudicator and gets no documents to annotate. Invite another name.", err=True)
+    print_invitations(annotation_store, dict.fromkeys(workers), days, url)

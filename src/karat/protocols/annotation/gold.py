@@ -165,14 +165,16 @@ def adjudicate_document(task: AnnotationTask, records: Iterable[Record]) -> Adju
 def build_gold(project: Project, records: Iterable[Record]) -> GoldStandard:
     """Build the adjudicated gold standard.
 
-    A document is included if as many annotators finished it as the project requires, and no region is undecided.
+    A document is included if as many annotators finished it as the project requires, and no region is undecided. A
+    document that a later round reopened is included once they finish it again.
     """
     by_task = group_records(records)
     documents = []
     counts: Counter[str] = Counter({"documents": len(project.tasks)})
     for task in project.tasks:
         adjudicated = adjudicate_document(task, by_task.get(task.number, ()))
-        if len(adjudicated.versions) < project.options.annotators:
+        n_finished = sum(version.is_finished for version in adjudicated.versions.values())
+        if n_finished < project.options.annotators:
             counts["documents that too few annotators finished"] += 1
             continue
         counts["agreed regions"] += sum(region.region.is_agreed for region in adjudicated.regions)

@@ -5,13 +5,14 @@ labels of a mention and its parts. Components whose extents overlap form one reg
 
 Versions are compared by structure: spans, entities in their normal form, kinds, optional labels, types, categories, NIL
 clusters, and the grouping of labels into alternatives and parts. The names of mention ids, the order of labels, the
-names of entities and notes do not matter. Two labels of one span that differ only in their entity stay two labels.
+names of entities and notes do not matter, nor does the name of a NIL cluster with a single label. Two labels of one
+span that differ only in their entity stay two labels.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -48,13 +49,17 @@ def find_regions(versions: Mapping[str, Iterable[AnnotatedLabel]]) -> tuple[Regi
     `versions` has the labels of each annotator of the document, by pseudonym.
     """
     labels = [(annotator, label) for annotator in sorted(versions) for label in versions[annotator]]
+    single_clusters = {annotator: _find_single_clusters(versions[annotator]) for annotator in versions}
     regions = []
     for start, end, indices in _find_components(labels):
         by_annotator: dict[str, list[AnnotatedLabel]] = {annotator: [] for annotator in sorted(versions)}
         for index in indices:
             annotator, label = labels[index]
             by_annotator[annotator].append(label)
-        structures = {annotator: describe_structure(group) for annotator, group in by_annotator.items()}
+        structures = {
+            annotator: describe_structure(_drop_clusters(group, single_clusters[annotator]))
+            for annotator, group in by_annotator.items()
+        }
         regions.append(
             Region(
                 start,
@@ -122,8 +127,29 @@ def describe_label(label: Label) -> tuple[object, ...]:
         label.optional,
         tuple(sorted(set(label.types) - set(VALUE_ENTITIES.values()))),
         tuple(sorted(set(label.categories))),
-        None if label.nil_cluster is None else " ".join(label.nil_cluster.casefold().split()),
+        _normalise_cluster(label),
     )
+
+
+def _normalise_cluster(label: Label) -> str | None:
+    """Return the name of a label's NIL cluster without differences of case and white space; None without cluster."""
+    return None if label.nil_cluster is None else " ".join(label.nil_cluster.casefold().split())
+
+
+def _find_single_clusters(labels: Iterable[AnnotatedLabel]) -> frozenset[str]:
+    """Return the NIL clusters with a single label in a document: they say no more than NIL without cluster."""
+    counts = Counter(name for item in labels if (name := _normalise_cluster(item.label)) is not None)
+    return frozenset(name for name, count in counts.items() if count == 1)
+
+
+def _drop_clusters(labels: Iterable[AnnotatedLabel], names: frozenset[str]) -> list[AnnotatedLabel]:
+    """Return labels without the NIL clusters of these names."""
+    return [
+        msgspec.structs.replace(item, label=msgspec.structs.replace(item.label, nil_cluster=None))
+        if _normalise_cluster(item.label) in names
+        else item
+        for item in labels
+    ]
 
 
 def get_entity(label: Label) -> EntityId:

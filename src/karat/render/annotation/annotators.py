@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import UnsetType
 
 from karat.protocols.annotation.changes import AnnotatedLabel, Change, LabelState, Record, RegionDecision
+from karat.protocols.annotation.regions import VALUE_ENTITIES, get_entity
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
@@ -58,8 +59,11 @@ def _list_rows(task: AnnotationTask, record: Record) -> Iterator[list[str]]:
     elif isinstance(record, Change) and not record.edits:
         yield [*start, record.kind, "", "", "", record.reason]
     else:
+        suggested = {suggestion.id: AnnotatedLabel(suggestion.label) for suggestion in task.suggestions}
         for edit in record.edits:
-            before, after = _describe(task, edit.before), _describe(task, edit.after)
+            is_rejected = edit.after is None and isinstance(edit.before, UnsetType) and edit.id in suggested
+            before = _describe(task, suggested[edit.id] if is_rejected else edit.before)
+            after = "rejected" if is_rejected else _describe(task, edit.after)
             yield [*start, record.kind, edit.id, before, after, record.reason]
 
 
@@ -68,7 +72,10 @@ def _describe(task: AnnotationTask, state: LabelState) -> str:
     if not isinstance(state, AnnotatedLabel):
         return "deleted" if state is None else ""
     label = state.label
-    entity = "unlinked" if isinstance(label.entity, UnsetType) else label.entity or "NIL"
-    marks = [label.kind or "", "optional" if label.optional else "", *label.types, *label.categories]
+    id = get_entity(label)
+    entity = "unlinked" if isinstance(id, UnsetType) else id or "NIL"
+    cluster = "" if label.nil_cluster is None else f"cluster {label.nil_cluster}"
+    kind = "" if label.kind in VALUE_ENTITIES else label.kind or ""
+    marks = [cluster, kind, "optional" if label.optional else "", *label.types, *label.categories]
     details = "".join(f", {mark}" for mark in marks if mark)
     return f"{task.text[label.start : label.end]} → {entity}{details}"
