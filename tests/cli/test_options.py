@@ -204,7 +204,6 @@ def test_help_shows_the_same_words_for_the_same_option():
         "--seed",
         "--confidence",
         "--alpha",
-        "--texts",
         "--title",
         "--port",
         "--host",
