@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -53,12 +54,14 @@ def write_sorted(path: Path, schema: Arrow, tables: Iterable[Arrow], *, level: i
 class SortedTable:
     """A Parquet file that is sorted by the string column `key`; it is read on demand.
 
-    A block is a row group of the file. The methods of the table raise `InputError` if the file is damaged.
+    A block is a row group of the file. The methods of the table raise `InputError` if the file is damaged. Threads may
+    share a table.
     """
 
     def __init__(self, path: Path, key: str) -> None:
         self._path, self._key = path, key
         self._blocks: OrderedDict[tuple[int, tuple[str, ...]], Arrow] = OrderedDict()
+        self._lock = RLock()  # Arrow's reader crashes if two threads read at once
 
     @property
     def rows(self) -> int:
@@ -72,12 +75,15 @@ class SortedTable:
 
     def read_all(self, *columns: str) -> Arrow:
         """Return all rows, with the given columns or, without any, all columns."""
-        return self._file.read(columns=list(columns) or None)
+        with self._lock:
+            return self._file.read(columns=list(columns) or None)
 
     def iterate_blocks(self, *columns: str) -> Iterator[Arrow]:
         """Yield all rows, block by block, with the given columns or, without any, all columns."""
         for number in range(self._file.metadata.num_row_groups):
-            yield self._file.read_row_group(number, columns=list(columns) or None)
+            with self._lock:
+                block = self._file.read_row_group(number, columns=list(columns) or None)
+            yield block
 
     @property
     def fingerprint(self) -> str:
@@ -147,12 +153,13 @@ class SortedTable:
 
     def _read_block(self, number: int, columns: tuple[str, ...]) -> Arrow:
         """Return some columns of a block, from a cache of the blocks used last."""
-        if (number, columns) not in self._blocks:
-            self._blocks[number, columns] = self._file.read_row_group(number, columns=list(columns))
-            if len(self._blocks) > _MAX_CACHED_BLOCKS:
-                self._blocks.popitem(last=False)
-        self._blocks.move_to_end((number, columns))
-        return self._blocks[number, columns]
+        with self._lock:
+            if (number, columns) not in self._blocks:
+                self._blocks[number, columns] = self._file.read_row_group(number, columns=list(columns))
+                if len(self._blocks) > _MAX_CACHED_BLOCKS:
+                    self._blocks.popitem(last=False)
+            self._blocks.move_to_end((number, columns))
+            return self._blocks[number, columns]
 
     @cached_property
     def _bounds(self) -> list[tuple[str, str]]:
@@ -162,7 +169,8 @@ class SortedTable:
         for number in range(metadata.num_row_groups):
             statistics = metadata.row_group(number).column(column).statistics
             if statistics is None or not statistics.has_min_max:
-                keys = self._file.read_row_group(number, columns=[self._key]).column(0)
+                with self._lock:
+                    keys = self._file.read_row_group(number, columns=[self._key]).column(0)
                 bounds.append((keys[0].as_py(), keys[len(keys) - 1].as_py()))
             else:
                 bounds.append((str(statistics.min), str(statistics.max)))

@@ -283,14 +283,15 @@ class AnnotationStore(ParticipantStore):
 
         def lease(connection: Connection) -> int | None:
             """Find or reserve a document and return its number."""
-            leases = connection.execute(select(LEASES).where(LEASES.c.judge == annotator)).all()
-            open_tasks = sorted(row.task for row in leases if row.state == "open")
-            if open_tasks:
-                return int(open_tasks[0])
+            is_open = and_(LEASES.c.judge == annotator, LEASES.c.state == "open")
+            open_tasks = select(LEASES.c.task).where(is_open).order_by(LEASES.c.task).limit(1)
+            number: int | None = connection.execute(open_tasks).scalar()
+            if number is not None:
+                return number
             if annotator in self._read_progress(connection).adjudicators:
                 return None  # an adjudicator has seen labels of others
             query = select(TASKS.c.number).where(self._is_available_sql(annotator)).order_by(TASKS.c.number).limit(1)
-            number: int | None = connection.execute(query).scalar()
+            number = connection.execute(query).scalar()
             if number is not None:
                 self._set_lease(connection, annotator, number, "open")
             return number
@@ -622,7 +623,7 @@ class AnnotationStore(ParticipantStore):
         """Return the number of the latest record of each document, by number of the document."""
         with self.database.open_read_transaction() as connection:
             query = select(RECORDS.c.task, func.max(RECORDS.c.seq)).group_by(RECORDS.c.task)
-            return {int(row[0]): int(row[1]) for row in connection.execute(query)}
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     def get_decided_tasks(self) -> set[int]:
         """Return the numbers of the documents that an adjudicator has worked on."""
