@@ -27,6 +27,7 @@ PAGES = [
     ["compare", "--gold", "demo", "demo", "--details", "--by", "types", "--similarity"],
     ["compare", "--gold", "demo", "demo", "--sensitivity", "-m", "strong:micro.f1", "-m", "mention:micro.f1"],
     ["compare", "--gold", "demo", "MANY"],
+    ["annotate", "plan", "demo", "--gold", "demo", "--difference", "0.05"],
     ["show", "demo", "demo", "--outcome", "wrong"],
     ["show", "demo", "MANY", "--flips", f"{LONG}-0.jsonl,{LONG}-1.jsonl"],
     ["scorecard", "--gold", "demo", "demo"],

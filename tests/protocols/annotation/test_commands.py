@@ -114,7 +114,7 @@ def test_guidelines_are_versioned(karat_cli, store, tmp_path):
     text = karat_cli("annotate", "guidelines", "fair").out
     assert karat_cli("annotate", "guidelines", store).out == text
     (tmp_path / "mine.md").write_text(text + "\nMark all.\n", encoding="utf-8")
-    ran = karat_cli("annotate", "guidelines", store, "--set", tmp_path / "mine.md")
+    ran = karat_cli("annotate", "guidelines", store, "--replace", tmp_path / "mine.md")
     assert (ran.code, "guidelines mine@" in ran.out) == (0, True)
     assert karat_cli("annotate", "guidelines", store).out.endswith("Mark all.\n")
     ran = karat_cli("annotate", "guidelines", store, "--all")
@@ -122,7 +122,7 @@ def test_guidelines_are_versioned(karat_cli, store, tmp_path):
     assert "mine@" in ran.out
     assert " since 20" in ran.out
     assert karat_cli("annotate", "guidelines", "fair", "--all").code == 2
-    assert karat_cli("annotate", "guidelines", store, "--set", "fare").code == 2
+    assert karat_cli("annotate", "guidelines", store, "--replace", "fare").code == 2
 
 
 def test_suggestions_of_runs_and_systems(karat_cli, tmp_path):

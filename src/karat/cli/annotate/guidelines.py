@@ -10,7 +10,7 @@ from karat.cli.output import echo
 
 @karat_command()
 @click.argument("source", required=False, metavar="[NAME|STORE]")
-@option("--set", "replacement", metavar="NAME|FILE", help="Guidelines that replace those of the project STORE.")
+@option("--replace", "replacement", metavar="NAME|FILE", help="Guidelines that replace those of the project STORE.")
 @option("--all", "all_versions", is_flag=True, help="Print all versions of the project, with their times.")
 def command(source: str | None, replacement: str | None, all_versions: bool) -> None:
     """Show or replace the guidelines of a project.
@@ -21,14 +21,14 @@ def command(source: str | None, replacement: str | None, all_versions: bool) -> 
     \b
     karat annotate guidelines
     karat annotate guidelines fair > mine.md
-    karat annotate guidelines demo.sqlite --set mine.md
+    karat annotate guidelines demo.sqlite --replace mine.md
     """
     from karat.model.errors import UsageError
     from karat.protocols.annotation.guidelines import get_guidelines, list_guidelines, read_guidelines
 
     if source is None or source in list_guidelines():
         if replacement is not None or all_versions:
-            raise UsageError("--set and --all need a project. Pass the database of one.")
+            raise UsageError("--replace and --all need a project. Pass the database of one.")
         texts = (
             [get_guidelines(source).text] if source else [get_guidelines(name).version for name in list_guidelines()]
         )
