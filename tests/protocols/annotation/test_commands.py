@@ -88,7 +88,9 @@ def test_one_annotator_is_exported_under_a_pseudonym(karat_cli, store, tmp_path)
     ran = karat_cli("agreement", first, second)
     assert ran.code == 0
     assert "80.0" in ran.out
-    ran = karat_cli("annotate", "export", store, "--annotator", "anna", "--out", tmp_path / "x.jsonl")
+    assert karat_cli("annotate", "export", store, "--annotator", "anna", "--out", tmp_path / "anna.jsonl").code == 0
+    assert (tmp_path / "anna.jsonl").read_bytes() in (first.read_bytes(), second.read_bytes())
+    ran = karat_cli("annotate", "export", store, "--annotator", "nora", "--out", tmp_path / "x.jsonl")
     assert (ran.code, f"Pass one of {', '.join(sorted(names))}" in ran.err) == (2, True)
 
 

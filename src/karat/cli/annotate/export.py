@@ -15,7 +15,7 @@ from karat.cli.output import echo, page_width
 @click.argument("store")
 @option("--out", metavar="FILE", help="Output file.  [default: list what each format can hold]")
 @to_option("FILE")
-@option("--annotator", metavar="NAME", help="Pseudonym of an annotator whose labels to export, unadjudicated.")
+@option("--annotator", metavar="NAME", help="Name or pseudonym of an annotator whose labels to export, unadjudicated.")
 @option("--partial", is_flag=True, help="Skip documents that are not adjudicated.")
 @option("--allow-losses", is_flag=True, help="Write the file even if the format cannot hold everything.")
 @option("--base", metavar="IRI", help="IRI prefix of document ids in NIF.")
@@ -76,6 +76,7 @@ def command(
         raise UsageError(f"{target.title} cannot hold gold labels. Choose another format.")
     annotation_store = AnnotationStore.open(store)
     project, records = annotation_store.project, annotation_store.get_records()
+    pseudonyms = {worker: person for person, worker in annotation_store.get_workers().items()}
     annotation_store.database.close()
     agreement = measure_agreement(project, records, resamples=resamples, confidence=confidence, seed=seed)
     n_notes = 0
@@ -83,7 +84,7 @@ def command(
         corpus, gold = build_gold_corpus(project, records, agreement, is_partial=partial)
         n_notes = gold.counts.get("notes", 0)
     else:
-        corpus = build_annotator_corpus(project, records, annotator)
+        corpus = build_annotator_corpus(project, records, pseudonyms.get(annotator, annotator))
         corpus = replace(corpus, metadata=build_metadata(project, records, agreement))
     bases = None if base is None and entity_base is None else IriBases(base, entity_base)
     if out is None or target is None:

@@ -27,7 +27,7 @@ from karat.systems.running.system_runner import RunOptions
 
 CONSENT: Final = """\
 You will mark mentions of entities in texts and link them to a knowledge base. Your labels, your notes and their times
-are stored under a random name, and may be published with the dataset. You can stop at any time.
+are stored under a random name. The labels may be published with the dataset. You can stop at any time.
 """
 
 SCHEMES: Final[Mapping[str, tuple[str, ...]]] = {"none": (), "fine-grained": tuple(DIMENSIONS)}
