@@ -5,6 +5,7 @@
 `karat annotate serve` runs in a process of its own and stores every change. Chromium (KARAT_CHROMIUM, or the one on the
 path) is driven by Playwright without a window. A delay is the time from the key event to the end of the first frame
 after the page has changed. The report has the median, the 95th percentile and the maximum in milliseconds.
+The last two lines include the server: candidates of a search, and the confirmation that a change is on disk.
 """
 
 from __future__ import annotations
@@ -46,6 +47,13 @@ OBSERVER = """
       port2.postMessage(null);
     });
   }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+"""
+
+
+CONFIRMATIONS = """
+  performance.getEntriesByType("resource")
+    .filter(({ name }) => name.endsWith("/changes") || name.endsWith("/undo"))
+    .map(({ duration }) => duration)
 """
 
 
@@ -124,6 +132,26 @@ def measure(page: Any, name: str, keys: Sequence[str], repetitions: int) -> None
             if index == 0:
                 delays.append(page.evaluate(f"delays[{n_delays}]"))
         page.wait_for_timeout(20)
+    report(name, delays)
+
+
+def measure_candidates(page: Any, repetitions: int) -> None:  # noqa: ANN401  # of Playwright
+    """Mark new spans, and print the delays until the search has answered with candidates."""
+    delays = []
+    for _ in range(repetitions):
+        page.keyboard.press("Shift+ArrowRight")
+        pressed = page.evaluate("performance.now()")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("[role=combobox]:focus")
+        page.wait_for_selector(".search [role=status]:not(:has-text('Searching'))", state="attached")
+        delays.append(page.evaluate("performance.now()") - pressed)
+        page.keyboard.press("Escape")
+        page.keyboard.press("ArrowRight")
+    report("candidates from the server", delays)
+
+
+def report(name: str, delays: list[float]) -> None:
+    """Print the median, the 95th percentile and the maximum of some delays."""
     delays.sort()
     high = delays[min(len(delays) - 1, int(len(delays) * 0.95))]
     print(f"{name:<28} median {statistics.median(delays):6.1f} ms  95 % {high:6.1f} ms  max {delays[-1]:6.1f} ms")
@@ -166,7 +194,9 @@ def main() -> None:
             measure(page, "extend the span", ["Shift+ArrowRight", "ArrowRight"], n)
             measure(page, "mark a span (candidates)", ["Enter", "Escape", "ArrowRight"], n)
             measure(page, "label a span (quantity)", ["q", "ArrowRight"], n)
+            measure_candidates(page, n)
             page.wait_for_selector(".save-state:text-is('saved')")
+            report("confirmation of a change", page.evaluate(CONFIRMATIONS))
             browser.close()
 
 

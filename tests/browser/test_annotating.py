@@ -223,6 +223,21 @@ def test_every_screen_is_whole(project_of, opened, shots, size, scheme):
         whole(page, shots, f"review-empty-{size}-{scheme}")
 
 
+def test_the_content_security_policy_is_that_of_the_viewer(project_of, opened):
+    from karat.web.server.guard import HEADERS
+
+    _, invited = project_of(make_project())
+    with opened(invited("anna")) as page:
+        response = page.request.get(page.url.partition("#")[0])
+        policy = response.headers["content-security-policy"]
+        assert policy == HEADERS["content-security-policy"]
+        assert "unsafe" not in policy
+        begin(page)
+        mark(page, "Berlin")
+        link(page)
+        saved(page)
+
+
 def test_two_annotators_at_once_by_keyboard_alone(project_of, browser):
     """From sign-in to finish: both keep their labels, and neither sees those of the other."""
     store, invited = project_of(make_project((TEXT, "Anna went to Paris.\n")))
@@ -311,7 +326,11 @@ def test_every_kind_of_label(project_of, opened):
         page.keyboard.type("Zsuzsa")
         press(page, "Enter", "t", "1")
         mark(page, "New\nJersey")  # across a line break
-        link(page, "New Jersey")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("[role=combobox]:focus")
+        page.keyboard.insert_text("https://www.wikidata.org/wiki/Q1408")
+        page.wait_for_selector("[role=option][aria-selected=true]:has-text('New Jersey')")
+        page.keyboard.press("Enter")
         mark(page, "Louis VIII")
         press(page, "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight")
         assert get_marked(page) == "Louis VIII, Landgrave of Hesse-Darmstadt"
@@ -453,6 +472,29 @@ def test_changes_wait_for_the_server_and_survive_the_tab(project_of, opened):
         other.wait_for_selector(".annotated:focus")
         assert get_spans(store, "anna") == [("1933", None)]
         assert get_drawn(other) == "1933"
+
+
+def test_a_lost_confirmation_stores_a_change_once(project_of, opened):
+    store, invited = project_of(make_project())
+    with opened(invited("anna"), said=["ERR_FAILED"]) as page:
+        begin(page)
+        lost = []
+
+        def lose(route):
+            if not lost:
+                lost.append(route.fetch().status)
+                return route.abort()
+            return route.continue_()
+
+        page.route("**/changes", lose)
+        mark(page, "1933")
+        press(page, "d")
+        mark(page, "Berlin")
+        press(page, "q", "u")
+        saved(page)
+        assert lost == [201]
+        assert get_spans(store, "anna") == [("1933", None)]
+        assert [record.kind for record in store.get_records()] == ["edit", "edit", "undo"]
 
 
 def test_a_stale_tab_loads_again_and_keeps_what_it_can(project_of, opened):

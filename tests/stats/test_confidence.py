@@ -93,7 +93,7 @@ def test_wilson_is_for_shares_and_says_so(demo):
     assert {name.partition(":")[2] for name in result.intervals} == {"micro.p", "micro.r", "accuracy"}
     assert any("no interval for" in note and "proportion" in note for note in result.notes)
     counts = result.counts("strong")
-    from karat.stats.samples.wilson import wilson_interval
+    from karat.stats.samples.confidence_intervals import wilson_interval
 
     expected = wilson_interval(counts.matched_predictions, counts.matched_predictions + counts.unmatched_predictions)
     assert result.intervals["strong:micro.p"] == tuple(expected)

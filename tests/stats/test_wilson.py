@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.model.errors import UsageError
-from karat.stats.samples.wilson import wilson_interval
+from karat.stats.samples.confidence_intervals import wilson_interval
 
 
 @pytest.mark.parametrize(

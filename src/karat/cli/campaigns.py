@@ -1,4 +1,4 @@
-"""What the commands for campaigns of judges and for annotation projects share."""
+"""Options and steps that the commands for campaigns of judges and for annotation projects share."""
 
 from __future__ import annotations
 

@@ -37,7 +37,9 @@ class _Suites(KaratCommand):
 @option("--system", metavar="NAME", help="System whose published scores are computed again, instead of a suite.")
 @option("--data", required=True, metavar="PATH", help="File or folder with the published data of the suite.")
 @kb_option("Knowledge base, for suites that need one.")
-@option("--all", "show_all", is_flag=True, help="List all differences, and of a paper equal values too.")
+@option(
+    "--all", "show_all", is_flag=True, help="List all differences, and of a paper equal values and long commands too."
+)
 @layout_options("the page of a paper", latex=False)
 @json_option("the outcome with all differences")
 @html_file_option("Write the tables and figures of a paper as one HTML page.")

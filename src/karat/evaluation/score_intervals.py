@@ -15,9 +15,14 @@ from karat.model.errors import UnknownNameError, UsageError
 from karat.model.tables.columns import Bools, Longs
 from karat.stats.samples.additive import AdditiveScore, combine_scores
 from karat.stats.samples.bootstrap import Interval, check_confidence
-from karat.stats.samples.confidence_intervals import METHODS, RESAMPLES, IntervalMethod, bootstrap_intervals
+from karat.stats.samples.confidence_intervals import (
+    METHODS,
+    RESAMPLES,
+    IntervalMethod,
+    bootstrap_intervals,
+    wilson_interval,
+)
 from karat.stats.samples.jackknife import assign_groups, jackknife_interval
-from karat.stats.samples.wilson import wilson_interval
 
 CIUnit: TypeAlias = Literal["documents", "cases"]
 

@@ -9,6 +9,7 @@ from typing import Final
 from karat.model.results.exhibit import Cell, Exhibit, Explanation, count_from_paper, count_statuses
 from karat.model.results.plot import Plot
 from karat.model.spec.suite import Reproduction, Suite
+from karat.protocols.papers.data_folder import list_missing_files
 from karat.render.tables import UNDEFINED, Layout, escape_markdown
 
 _NUMBER: Final = re.compile(r"(?P<sign>[-+−]?)(?P<digits>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<unit> ?%?)")
@@ -48,18 +49,36 @@ def render_paper(suite: Suite, reproduction: Reproduction, layout: Layout, *, sh
     blocks = [suite.title]
     for exhibit in reproduction.exhibits:
         blocks += _render_exhibit(exhibit, layout, show_all=show_all)
+    missing = list_missing_files(reproduction.exhibits)
+    if missing:
+        rows = [[file, f"{sum(counts.values()):,}", ", ".join(counts)] for file, counts in missing.items()]
+        blocks.append(layout.draw([_MISSING_HEAD, *rows], (0, 2)))
     statuses = [format_statuses(reproduction.cells)] if reproduction.cells else []
     return layout.join([*blocks, *statuses])
+
+
+_MISSING_HEAD: Final = ("file that the folder of data lacks", "values", "impossible in")
+_MAX_COMMANDS: Final = 4
+"""The largest number of command lines that are all printed by default."""
+
+
+def _fold_commands(command: str) -> str:
+    """Return the command lines of an exhibit, of many only the first ones with the number of the others."""
+    lines = command.splitlines()
+    if len(lines) <= _MAX_COMMANDS:
+        return command
+    first = lines[: _MAX_COMMANDS - 1]
+    return "\n".join([*first, f"… and {len(lines) - len(first)} more commands, which --all lists"])
 
 
 def _render_exhibit(exhibit: Exhibit, layout: Layout, *, show_all: bool) -> Iterator[str]:
     """Yield the heading, the command, the values, their reasons and the notes of an exhibit."""
     yield f"{exhibit.name}. {exhibit.title}"
-    yield exhibit.command
+    yield exhibit.command if show_all else _fold_commands(exhibit.command)
     listed = [cell for cell in exhibit.cells if show_all or cell.status != "reproduced"]
     reasons = number_reasons(listed)
     if listed:
-        yield layout.draw([_HEAD, *(_build_row(cell, reasons) for cell in listed)], (0, 1, 5))
+        yield _draw_values([_build_row(cell, reasons) for cell in listed], layout)
     texts = {number: format_explanation(explanation) for explanation, number in reasons.items()}
     if texts:
         yield "\n".join(f"[{number}] {text}" for number, text in texts.items())
@@ -72,6 +91,22 @@ def _render_exhibit(exhibit: Exhibit, layout: Layout, *, show_all: bool) -> Iter
 
 
 _HEAD: Final = ("row", "column", "published", "Karat", "difference", "outcome")
+
+
+def _draw_values(rows: Sequence[Sequence[str]], layout: Layout) -> str:
+    """Draw the values of an exhibit, without columns that say nothing: that of claims, and differences of texts."""
+    columns = [list(column) for column in zip(_HEAD, *rows, strict=True)]
+    filled = [column for column in columns if set(column[1:]) not in ({"claim"}, {""})]
+    is_text = [index for index, column in enumerate(filled) if column[0] in ("row", "column", "outcome")]
+    has_prose = any(
+        len(text) > _PROSE for column in filled for text in column[1:] if column[0] in ("published", "Karat")
+    )
+    lines = list(zip(*filled, strict=True))
+    return layout.draw(lines, range(len(filled)) if has_prose else is_text)
+
+
+_PROSE: Final = 24
+"""The longest value that is a number and not a sentence."""
 
 
 def _build_row(cell: Cell, reasons: Mapping[Explanation, int]) -> list[str]:

@@ -407,6 +407,7 @@ CASES = [
             document(
                 "new Ulm city hall",
                 Label(0, 12, "Q0", mention_id="r"),
+                Label(0, 3, "Q0", mention_id="r"),  # another span of the mention, which the parts need not overlap
                 Label(4, 7, "Q1", mention_id="a", parent="r"),
                 Label(13, 17, "Q2", mention_id="b", parent="r"),
                 Label(0, 3, "Q3", mention_id="c", parent="gone"),

@@ -178,6 +178,15 @@ def test_an_adjudicator_decides_side_by_side_and_annotators_see_why(anna, ben, c
     assert not second["can_undo"]
 
 
+def test_whoever_becomes_adjudicator_keeps_the_documents_but_changes_finished_ones_no_more(anna, store):
+    name = anna.next()
+    store.add_adjudicator("anna")
+    assert anna.change(name, 0, {"a": (0, 7, "Q1")}).status_code == 201
+    assert anna.call(name, "finish").status_code == 201
+    assert "adjudicators know" in anna.call(name, "reopen").json()["message"]
+    assert anna.next() is None
+
+
 def test_an_adjudicator_gets_no_documents_to_annotate(carla):
     assert carla.next() is None
     assert carla.get("documents").json() == {"documents": [], "done": 0, "remaining": False}

@@ -156,6 +156,7 @@ def test_suggestions_of_runs_and_systems(karat_cli, tmp_path):
         (("--texts", "demo", "--system", "command:false"), "fails on every document"),
         (("--texts", "demo", "--kb", "nowhere"), "no snapshot of this name"),
         (("--texts", "demo", "--annotators", 0), "too small"),
+        (("--texts", "a.txt", "b.txt"), "unexpected arguments: b.txt. Repeat --texts"),
         ((), "--texts"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat import Corpus, Label, UsageError
+from karat import Corpus, Label, Prediction, Response, Run, UsageError, evaluate
 from karat.protocols.annotation.gold import (
     adjudicate_document,
     build_annotator_corpus,
@@ -44,6 +44,12 @@ def test_agreed_document_is_gold():
     assert gold.counts == {"documents": 1, "agreed regions": 4}
     assert gold.is_complete
     assert Corpus.from_documents(gold.documents).labels is not None  # a valid corpus
+
+
+def test_ids_are_written_alike():
+    labels = Label(0, 7, "https://www.wikidata.org/wiki/Q90"), Label(30, 36, "http://dbpedia.org/resource/Paris")
+    document = build_document(make_task(), annotate(*labels))
+    assert [label.entity for label in document.labels] == ["Q90", "http://dbpedia.org/resource/Paris"]
 
 
 def test_undecided_regions_leave_the_document_out():
@@ -199,3 +205,33 @@ def test_order_of_annotators_does_not_matter(first, second):
             recorder.finish(annotator, 0, *(first if annotator == "a" else second))
         golds.append(build_gold(project, recorder.records))
     assert golds[0] == golds[1]
+
+
+@pytest.mark.parametrize(
+    ("predictions", "matched", "missed"),
+    [
+        ([Prediction(0, 19, "Q1")], 1, 0),
+        ([Prediction(0, 7, "Q1"), Prediction(9, 19, "Q2")], 1, 0),
+        ([Prediction(0, 7, "Q1")], 0, 1),
+        ([Prediction(0, 7, "Q1"), Prediction(9, 19, "Q3")], 0, 1),
+    ],
+)
+def test_footnote_8_is_scored_as_the_paper_says(predictions, matched, missed):
+    """All parts are one true positive, and anything less is one false negative."""
+    recorder = Recorder()
+    for annotator in "ab":
+        recorder.finish(annotator, 0, WHOLE, *PARTS)
+    gold = build_gold(make_project([make_task()]), recorder.records).to_corpus("gold")
+    run = Run.from_responses([Response("d0", tuple(predictions))], name="system")
+    counts = evaluate(gold, run, measures=["strong:micro.f1"]).counts("strong")
+    assert (counts.matched_gold, counts.unmatched_gold) == (matched, missed)
+
+
+def test_either_link_of_a_demonym_is_correct():
+    recorder = Recorder()
+    for annotator in "ab":
+        recorder.finish(annotator, 0, *SOVIET)
+    gold = build_gold(make_project([make_task()]), recorder.records).to_corpus("gold")
+    for entity in ("Q15180", "Q4413"):
+        run = Run.from_responses([Response("d0", (Prediction(30, 36, entity),))], name="system")
+        assert evaluate(gold, run, measures=["strong:micro.f1"])["strong:micro.f1"] == 1

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
 
 from karat import Label
 from karat.protocols.annotation.changes import RegionDecision
 from karat.protocols.annotation.gold import collect_versions
 from karat.protocols.annotation.regions import find_regions
-from karat.protocols.annotation.report import measure_project
+from karat.protocols.annotation.report import measure_agreement, measure_project
 from tests.protocols.annotation.projects import Recorder, make_project, make_task, suggest
+from tests.strategies import labels as draw_labels
 
 TEXT = "Ann  Bob  Cy  Dee  Eve"
 ANN, BOB = Label(0, 3, "Q1"), Label(5, 8, "Q2")
@@ -207,3 +209,20 @@ def test_intervals_are_over_documents():
     assert links.value == 0.5
     assert links.interval is not None
     assert links.interval.low < 0.5 < links.interval.high
+
+
+@settings(max_examples=15, deadline=None)
+@given(draw_labels(12, plain=False), draw_labels(12, plain=False))
+def test_names_of_annotators_do_not_matter(first, second):
+    agreements = []
+    for names in ("ab", "ba"):
+        recorder = Recorder()
+        for name, labels in zip(names, (first, second), strict=True):
+            recorder.finish(name, 0, *labels)
+        agreements.append(measure_agreement(make_project([make_task(0, "x" * 12)]), recorder.records, resamples=0))
+    one, other = agreements
+    assert one is not None
+    assert other is not None
+    for name in ("spans", "links", "kappa", "alpha"):
+        value = getattr(one, name).value
+        assert getattr(other, name).value == (None if value is None else pytest.approx(value))

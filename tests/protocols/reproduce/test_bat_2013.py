@@ -21,12 +21,14 @@ from karat.protocols.suites.bat_2013.claims import build_entity_claims, build_me
 from karat.protocols.suites.bat_2013.corpora import PaperCorpora, build_dataset_claims, build_table_3
 from karat.protocols.suites.bat_2013.problems import build_figure_1, build_figure_2, build_table_1, build_table_2
 from karat.systems.claims import bat_2013 as printed
+from tests.tools.paper_pages import check_pages
 
 ORDER = (
     "Table 1, Figure 1, Section 2, Figure 2, Table 2, Table 3, Section 4, Section 5, Section 6, Figure 3, Table 4, "
     "Section 6.1.1, Figure 4, Table 5, Table 6, Figure 5, Table 7, Section 6.1.2, Table 8, Section 6.1.3, "
     "Section 6.1.4, Table 9, Table 10, Section 6.2, Table 11, Section 6.3, Table 12, Section 6.4, Figure 6"
 )
+
 TABLES = {
     name.removeprefix("TABLE_"): getattr(module, name)
     for module in (published_tables, printed)
@@ -49,6 +51,14 @@ def small_reproduction(shared, tmp_path_factory) -> Reproduction:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KARAT_HOME", str(folder / "home"))
         return reproduce_bat_2013(str(folder))
+
+
+@pytest.fixture(scope="module")
+def reproduction(shared, tmp_path_factory) -> Reproduction:
+    """The paper from all data."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KARAT_HOME", str(tmp_path_factory.mktemp("home")))
+        return reproduce_bat_2013(str(shared))
 
 
 def _statuses(exhibit: Exhibit) -> Counter[str]:
@@ -172,8 +182,7 @@ def test_every_exhibit_is_listed_in_the_order_of_the_paper_with_commands_that_pa
 
 @pytest.mark.shared
 @pytest.mark.extras
-def test_the_whole_suite_leaves_nothing_unexplained(shared):
-    reproduction = reproduce_bat_2013(str(shared))
+def test_the_whole_suite_leaves_nothing_unexplained(reproduction):
     assert reproduction.statuses == {"reproduced": 129, "explained": 10, "unexplained": 0, "impossible": 312}
     best = {row[:2]: row[3] for row in _find(reproduction, "Table 5").own_table}
     assert best["AIDA/CONLL", "rel"] == "83.4"
@@ -191,3 +200,9 @@ def test_the_whole_suite_leaves_nothing_unexplained(shared):
 def test_a_folder_without_any_dataset_is_refused(tmp_path):
     with pytest.raises(InputError, match="bat/AQUAINT"):
         reproduce_bat_2013(str(tmp_path))
+
+
+@pytest.mark.shared
+@pytest.mark.extras  # it takes long
+def test_the_page_is_what_the_suite_computes(reproduction):
+    check_pages("bat-2013", reproduction)

@@ -25,6 +25,7 @@ from karat.protocols.suites.fair_2023.published_tables import (
 )
 from karat.protocols.suites.fair_2023.sections import SECTIONS
 from karat.systems.claims.fair_2023 import TABLE_1, TABLE_1_COLUMNS
+from tests.tools.paper_pages import check_pages
 
 TABLES = (
     (TABLE_1, TABLE_1_COLUMNS),
@@ -32,6 +33,7 @@ TABLES = (
     (TABLE_3, TABLE_3_COLUMNS),
     (TABLE_4, TABLE_4_COLUMNS),
 )
+
 STATUSES = {  # reproduced, explained, unexplained, impossible
     "Section 1.2": (3, 0, 0, 0),
     "Table 1": (18, 11, 0, 6),
@@ -258,3 +260,9 @@ def test_a_difference_is_explained_by_later_outputs_only_if_they_are_later(share
     metadata.write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"metadata\.json"):
         _ = Measurements(PublishedData(tmp_path)).benchmarks
+
+
+@pytest.mark.shared
+@pytest.mark.extras  # it takes long
+def test_the_page_is_what_the_suite_computes(reproduction):
+    check_pages("fair-2023", reproduction)

@@ -24,6 +24,7 @@ from karat.protocols.suites.finegrained_2019.published_tables import (
     TABLE_2,
 )
 from karat.systems.claims.finegrained_2019 import TABLE_3, parse_header, parse_rows
+from tests.tools.paper_pages import check_pages
 
 STATUSES = {
     "Figure 1": (0, 0, 0, 8),
@@ -254,3 +255,9 @@ def test_options_of_another_suite(tmp_path, karat_cli):
     ran = karat_cli("reproduce", "finegrained-2019", "--data", tmp_path, "--kb", tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert "takes no --kb; these do: elevant" in ran.err
+
+
+@pytest.mark.shared
+@pytest.mark.extras  # the pictures
+def test_the_page_is_what_the_suite_computes(outcome):
+    check_pages("finegrained-2019", outcome)

@@ -24,6 +24,7 @@ from karat.protocols.suites.posthoc_2021.published_tables import (
 )
 from karat.systems.claims.posthoc_2021 import BEFORE, parse_rows
 from tests.protocols.verification.figures import BEFORE_F1, DATASETS, POSTHOC, RATES, SHOWN, TRIPLES
+from tests.tools.paper_pages import check_pages
 
 STATUSES = {
     "Figure 1": (0, 0, 0, 0),
@@ -239,3 +240,9 @@ def test_a_dataset_of_another_size_is_unexplained_unless_its_edition_differs():
         for dataset, published, value in (("MSNBC", "20", "19"), ("MSNBC", "20*", "20"), ("CLUEWEB", "320", "319"))
     ]
     assert [cell.status for cell in cells] == ["unexplained", "reproduced", "explained"]
+
+
+@pytest.mark.shared
+@pytest.mark.extras  # the pictures
+def test_the_page_is_what_the_suite_computes(outcome):
+    check_pages("posthoc-2021", outcome)

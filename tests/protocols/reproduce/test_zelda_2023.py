@@ -8,17 +8,16 @@ import shlex
 import shutil
 from pathlib import Path
 
-import click
 import pytest
 
 from karat import InputError
-from karat.cli.main import karat as karat_group
 from karat.model.results.exhibit import count_statuses
 from karat.protocols.suites.zelda_2023 import accuracies, reproduce_zelda_2023
 from karat.protocols.suites.zelda_2023.published_tables import COLUMNS_1, COLUMNS_2, TABLE_1, TABLE_2, UNDERLINED_3
 from karat.protocols.suites.zelda_2023.results_claims import _count_bart_parameters, _count_bert_parameters
 from karat.protocols.suites.zelda_2023.training_setups import collect_setups
 from karat.systems.claims.zelda_2023 import COLUMNS_3, COLUMNS_4, TABLE_3, TABLE_4
+from tests.tools.paper_pages import check_pages
 
 EXHIBITS = [
     "Section 1",
@@ -41,9 +40,14 @@ def paper(shared):
 
 
 @pytest.fixture(scope="module")
-def exhibits(shared):
+def reproduction(shared):
+    return reproduce_zelda_2023(str(shared))
+
+
+@pytest.fixture(scope="module")
+def exhibits(reproduction):
     """The exhibits by name, from the shared data."""
-    return {exhibit.name: exhibit for exhibit in reproduce_zelda_2023(str(shared)).exhibits}
+    return {exhibit.name: exhibit for exhibit in reproduction.exhibits}
 
 
 def cell(exhibit, row, column="claim"):
@@ -141,20 +145,6 @@ def test_the_systems_at_hand_have_tables_in_the_papers_form(exhibits):
     assert brackets["Approach"] == COLUMNS_4
     values = [float(value) for value in brackets["dual encoder"]]
     assert values[-1] == pytest.approx(sum(values[:-1]) / 8, abs=0.001)
-
-
-@pytest.mark.shared
-def test_commands_of_all_exhibits_can_be_parsed(exhibits):
-    for exhibit in exhibits.values():
-        for line in exhibit.command.splitlines():
-            program, *arguments = shlex.split(line)
-            assert program == "karat"
-            command, context = karat_group, None
-            while isinstance(command, click.Group) and arguments:
-                with click.Context(command, parent=context) as context:
-                    _, command, arguments = command.resolve_command(context, arguments)
-            with command.make_context(command.name, arguments, parent=context):
-                pass
 
 
 @pytest.mark.shared
@@ -338,3 +328,9 @@ def test_a_folder_with_predictions_only_leaves_table_1_and_the_claims(tmp_path):
 def test_a_folder_without_data_is_refused(tmp_path):
     with pytest.raises(InputError, match="zelda/jsonl"):
         reproduce_zelda_2023(str(tmp_path))
+
+
+@pytest.mark.shared
+@pytest.mark.extras  # spaCy and DuckDB
+def test_the_page_is_what_the_suite_computes(reproduction):
+    check_pages("zelda-2023", reproduction)

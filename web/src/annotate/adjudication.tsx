@@ -249,7 +249,7 @@ function Regions({
         {!region && <p class="summary">The annotators agree in this document. There is nothing to decide.</p>}
         {region && (
           <>
-            <Context index={index} region={region} />
+            <Context index={index} region={region} gold={adjudication.gold} />
             <Versions project={project} region={region} index={index} getEntity={getEntity} onDecide={decide} />
             {region.state === "decided" && (
               <p class="decided">
@@ -349,16 +349,47 @@ async function loadRegionHistory(name: string, { start, end }: api.Region): Prom
 const describeChoice = (choice: string): string =>
   ({ none: "no label", edited: "edited", open: "open" })[choice] ?? `version ${choice}`;
 
-/** The region in its context, cut at spaces. */
-function Context({ index, region }: { index: TextIndex; region: api.Region }) {
-  const isCut = [region.start > CONTEXT_LENGTH, region.end + CONTEXT_LENGTH < index.length];
-  const before = index.slice(region.start - CONTEXT_LENGTH, region.start);
-  const after = index.slice(region.end, region.end + CONTEXT_LENGTH);
+/** The region in its context, with the labels that are decided there. */
+function Context({
+  index,
+  region,
+  gold,
+}: {
+  index: TextIndex;
+  region: api.Region;
+  gold: readonly api.AnnotatedLabel[];
+}) {
+  const [start, end] = [
+    Math.max(0, region.start - CONTEXT_LENGTH),
+    Math.min(index.length, region.end + CONTEXT_LENGTH),
+  ];
+  const borders = new Set([start, region.start, region.end, end]);
+  const labels = gold.map(({ label }) => label).filter((label) => label.start < end && label.end > start);
+  for (const label of labels) {
+    borders.add(Math.max(start, label.start));
+    borders.add(Math.min(end, label.end));
+  }
+  const offsets = [...borders].sort((a, b) => a - b);
   return (
     <p class="document passage" dir="auto" id="passage">
-      {isCut[0] ? `… ${before.replace(/^\S*\s+/, "")}` : before}
-      <mark class="now">{index.slice(region.start, region.end)}</mark>
-      {isCut[1] ? `${after.replace(/\s+\S*$/, "")} …` : after.trimEnd()}
+      {start > 0 && "… "}
+      {offsets.slice(1).map((partEnd, position) => {
+        const partStart = offsets[position];
+        const text = index.slice(partStart, partEnd);
+        if (partStart >= region.start && partEnd <= region.end)
+          return (
+            <mark key={partStart} class="now">
+              {text}
+            </mark>
+          );
+        const isGold = labels.some((label) => label.start <= partStart && label.end >= partEnd);
+        return (
+          <span key={partStart} class={isGold ? "gold" : undefined}>
+            {text}
+          </span>
+        );
+      })}
+      {end < index.length && " …"}
     </p>
   );
 }

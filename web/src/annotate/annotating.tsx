@@ -120,6 +120,7 @@ class FindingLoader {
 
 function Workspace({ payload, editor, outbox }: Session) {
   useEffect(() => {
+    document.title = `${payload.document} · ${editor.project.name}`;
     editor.focusText();
     const mark = editor.document.marks.find(({ isSuggestion }) => isSuggestion);
     if (mark && editor.state.peek() === "open") editor.selectMark(mark);
@@ -183,6 +184,9 @@ export function SidePanel({ editor, document }: { editor: Editor; document: stri
       {panel ? <PanelView editor={editor} panel={panel} document={document} /> : <Card editor={editor} />}
       <p class="quiet status" role="status" id="annotation-status" dir="auto">
         {editor.status.value}
+      </p>
+      <p class="unseen" role="status" dir="auto">
+        {editor.spokenText.value}
       </p>
     </div>
   );

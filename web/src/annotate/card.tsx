@@ -75,6 +75,9 @@ export function Card({ editor }: { editor: Editor }) {
         <h2 dir="auto">{surface}</h2>
         <p class="quiet">Not labelled.</p>
         {!editor.isReadOnly && <CommandButtons editor={editor} keys={NEW_KEYS} names={{ Enter: "Link", "0": "NIL" }} />}
+        <p class="quiet small hint">
+          <kbd>Shift</kbd> <kbd>→</kbd> longer span · <kbd>J</kbd> next name · <kbd>N</kbd> <kbd>P</kbd> mentions
+        </p>
       </section>
     );
   return <LabelCard editor={editor} mark={mark} surface={surface} />;
@@ -157,6 +160,7 @@ function LabelCard({ editor, mark, surface }: { editor: Editor; mark: Mark; surf
                       }}
                     >
                       <LabelSummary
+                        isSuggestion={other.isSuggestion}
                         label={other.label}
                         note={other.note}
                         surface={

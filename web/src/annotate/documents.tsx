@@ -28,7 +28,8 @@ function Documents({ list, message }: { list: DocumentList; message: string }) {
   const [failure, setFailure] = useState("");
   const [isEmpty, setEmpty] = useState(false);
   const startButton = useRef<HTMLButtonElement>(null);
-  useEffect(() => startButton.current?.focus(), []);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => (startButton.current ?? heading.current)?.focus(), []);
   const openDocuments = list.documents.filter(({ state }) => state === "open");
   const changedCount = list.documents.filter(({ changed }) => changed).length;
   const goOn = () => {
@@ -42,7 +43,9 @@ function Documents({ list, message }: { list: DocumentList; message: string }) {
   const hasWork = openDocuments.length > 0 || (list.remaining && !isEmpty);
   return (
     <>
-      <h1>Documents</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        Documents
+      </h1>
       {message && <p role="status">{message}</p>}
       <p class="summary">
         {hasWork

@@ -1,6 +1,6 @@
 // What an annotator does in a text: the cursor, the current mark, and changes of labels.
 import { batch, signal } from "@preact/signals";
-import { createId, type Entity } from "../common/http";
+import { createId, type Entity, searchEntities } from "../common/http";
 import type { Proposal } from "../common/search";
 import type { AnnotatedLabel, Dimension, DocumentPayload, DocumentState, Label, LabelEdit, Project } from "./api";
 import { cleanLabel, LabelDocument, type Mark } from "./labels";
@@ -38,6 +38,7 @@ export interface OperationQueue {
 
 const MAX_PROPOSALS = 6;
 const PAUSE_MS = 60_000;
+const SEARCH_DELAY_MS = 150;
 const NIL_PREFIX = "NIL ";
 
 const KIND_NAMES: Readonly<Record<string, string>> = {
@@ -63,6 +64,8 @@ export class Editor {
   readonly panel = signal<Panel | null>(null);
   readonly spanRequest = signal<SpanRequest | null>(null);
   readonly status = signal("");
+  /** What screen readers say about the cursor; the page shows it in the text. */
+  readonly spokenText = signal("");
   readonly notice = signal("");
   readonly state = signal<DocumentState>("open");
   readonly canUndo = signal(false);
@@ -76,6 +79,7 @@ export class Editor {
   private undone: UndoEntry[] = [];
   private queue: OperationQueue = { add: () => {} };
   private pending: Operation[] = []; // not confirmed by the server yet
+  private searchTimer: ReturnType<typeof setTimeout> | undefined;
   private activeMs = 0;
   private lastActivity = performance.now();
 
@@ -107,7 +111,9 @@ export class Editor {
       this.state.value = payload.state;
       this.canUndo.value = payload.can_undo || remaining.length > 0;
       this.canRedo.value = payload.can_redo && !remaining.length;
-      if (!this.document.getMark(this.currentId.peek())) this.currentId.value = null;
+      const { start, end } = this.cursor.peek();
+      if (!this.document.getMark(this.currentId.peek()))
+        this.currentId.value = this.document.getMarksAt(start, end)[0]?.id ?? null;
     });
   }
 
@@ -157,7 +163,22 @@ export class Editor {
         [start, end],
       ]);
     });
-    this.say(mark ? this.describeMark(mark) : "");
+    this.scheduleSearch(mark !== null);
+    this.say("");
+    this.spokenText.value = mark ? this.describeMark(mark) : this.document.index.slice(start, end);
+  }
+
+  /** Search for the text at the cursor when it rests, so that candidates are there when the span is marked. */
+  private scheduleSearch(isLabelled: boolean) {
+    clearTimeout(this.searchTimer);
+    if (isLabelled || this.isReadOnly || !this.project.can_search) return;
+    const { query } = this;
+    if (query) this.searchTimer = setTimeout(() => void searchEntities(query).catch(() => {}), SEARCH_DELAY_MS);
+  }
+
+  /** The text of the span as a query. */
+  get query(): string {
+    return this.surface.replace(/\s+/g, " ").slice(0, 200).trim();
   }
 
   describeMark(mark: Mark): string {
@@ -635,6 +656,8 @@ export class Editor {
         this.applyEdits(isUndo ? entry.before : entry.edits);
         if (isUndo) this.canRedo.value = true;
         else this.canUndo.value = true;
+        if (!this.hasServer) this.canUndo.value = this.done.length > 0;
+        if (!this.hasServer) this.canRedo.value = this.undone.length > 0;
       }
       this.say(isUndo ? "Undone." : "Repeated.");
       this.send({ id: createId(), action, ...(entry && { edits: [] }) });

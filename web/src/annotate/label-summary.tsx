@@ -18,19 +18,21 @@ export function listAttributes(label: Label, scheme: readonly Dimension[], note 
 
 /** The surface of a label, its target and its attributes. */
 export function LabelSummary({
+  isSuggestion = false,
   label,
   surface,
   note,
   scheme,
   getEntity,
 }: {
+  isSuggestion?: boolean;
   label: Label;
   surface?: string;
   note?: string;
   scheme: readonly Dimension[];
   getEntity: (id: string) => Entity;
 }) {
-  const attributes = listAttributes(label, scheme, note);
+  const attributes = [...(isSuggestion ? ["suggestion"] : []), ...listAttributes(label, scheme, note)];
   const entity = typeof label.entity === "string" ? getEntity(label.entity) : null;
   return (
     <span class="label-summary">

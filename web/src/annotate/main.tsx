@@ -21,7 +21,10 @@ function App({ initialProject }: { initialProject: api.Project }) {
   const [message, setMessage] = useState("");
   useEffect(() => {
     document.title = project.name;
-    const updateRoute = () => setRoute(parseRoute());
+    const updateRoute = () => {
+      document.title = project.name; // pages of documents add the document
+      setRoute(parseRoute());
+    };
     addEventListener("hashchange", updateRoute);
     return () => removeEventListener("hashchange", updateRoute);
   }, []);

@@ -30,11 +30,22 @@ interface OutboxEvents {
 const PREFIX = "karat-annotate";
 const MAX_DELAY_MS = 15_000;
 
+/** The storage of the browser; null if the settings of the browser forbid it. */
+const storage: Storage | null = (() => {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+})();
+
 const storageKey = (owner: string, name: string, tab: string) => `${PREFIX} ${owner} ${name} ${tab}`;
 
 /** Identify this tab, so that two tabs do not overwrite each other's queue. */
 function getTab(): string {
-  const tab = sessionStorage.getItem(PREFIX) ?? Math.random().toString(36).slice(2);
+  const newTab = Math.random().toString(36).slice(2);
+  if (!storage) return newTab;
+  const tab = sessionStorage.getItem(PREFIX) ?? newTab;
   sessionStorage.setItem(PREFIX, tab);
   return tab;
 }
@@ -46,7 +57,7 @@ const readEdits = (edits?: [string, LabelEdit["after"] | "unset"][]) =>
 
 function readOperations(key: string): { revision: number; operations: Operation[] } {
   try {
-    const { revision, operations } = JSON.parse(localStorage.getItem(key) ?? "");
+    const { revision, operations } = JSON.parse(storage?.getItem(key) ?? "");
     return {
       revision,
       operations: operations.map((operation: Operation) => ({
@@ -89,6 +100,7 @@ export class Outbox {
     private readonly events: OutboxEvents,
   ) {
     addEventListener("online", this.retry);
+    addEventListener("beforeunload", this.warn);
   }
 
   add(operation: Operation) {
@@ -108,18 +120,28 @@ export class Outbox {
     this.isClosed = true;
     clearTimeout(this.timer);
     removeEventListener("online", this.retry);
+    removeEventListener("beforeunload", this.warn);
   }
+
+  /** Ask before the page is left while the server is away. */
+  private readonly warn = (event: BeforeUnloadEvent) => {
+    if (this.failure.peek() !== null && this.operations.length) event.preventDefault();
+  };
 
   private save() {
     this.size.value = this.operations.length;
     if (this.isClosed) return; // what is stored may have been sent by another queue
-    if (!this.operations.length) return localStorage.removeItem(this.key);
+    if (!this.operations.length) return storage?.removeItem(this.key);
     const operations = this.operations.map((operation) => ({
       ...operation,
       edits: writeEdits(operation.edits),
       before: writeEdits(operation.before),
     }));
-    localStorage.setItem(this.key, JSON.stringify({ revision: this.revision, operations }));
+    try {
+      storage?.setItem(this.key, JSON.stringify({ revision: this.revision, operations }));
+    } catch {
+      // The storage is full: the changes stay in this page until they are sent.
+    }
   }
 
   private async send(): Promise<void> {
@@ -205,7 +227,7 @@ export function openOutbox(owner: string, payload: DocumentPayload, events: Outb
 /** Send what earlier visits left unsent in this browser; return a message about changes that no longer fit. */
 export async function sendStoredOperations(owner: string): Promise<string> {
   const start = `${PREFIX} ${owner} `;
-  const keys = Object.keys(localStorage).filter((key) => key.startsWith(start));
+  const keys = Object.keys(storage ?? {}).filter((key) => key.startsWith(start));
   let message = "";
   for (const key of keys) {
     const { revision, operations } = readOperations(key);
@@ -228,7 +250,7 @@ export async function sendStoredOperations(owner: string): Promise<string> {
         });
         for (const operation of operations) outbox.add(operation);
       });
-    localStorage.removeItem(key);
+    storage?.removeItem(key);
   }
   return message;
 }

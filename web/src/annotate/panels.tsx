@@ -83,7 +83,7 @@ function SearchPanel({ editor, purpose }: { editor: Editor; purpose: SearchPurpo
   return (
     <EntitySearch
       key={`${purpose} ${start} ${end}`}
-      initialText={purpose === "coreference" ? "" : surface.replace(/\s+/g, " ").slice(0, 200)}
+      initialText={purpose === "coreference" ? "" : editor.query}
       hasSearch={editor.project.can_search}
       label={QUESTIONS[purpose](shorten(surface))}
       proposals={editor.getProposals(purpose)}

@@ -54,7 +54,11 @@ export function EntitySearch({
   }));
   const [position, setPosition] = useState(0);
   const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => field.current?.select(), []); // before the next keystroke
+  // Before the next keystroke.
+  useLayoutEffect(() => {
+    field.current?.focus({ preventScroll: true });
+    field.current?.select();
+  }, []);
   useEffect(() => {
     const query = text.trim();
     if (!hasSearch || !query) return setResult({ entities: [], query });
@@ -78,9 +82,12 @@ export function EntitySearch({
   const visibleProposals = proposals.filter(({ entity }) => text === initialText || hasText(entity, queryText));
   // Until the answer arrives, earlier results stay if they fit what was typed since.
   const matches = isAnswered ? result.entities : result.entities.filter((entity) => hasText(entity, queryText));
-  // Accept an id that the search does not find.
+  // Accept an id that the search does not find. The server turns an address into the id of its entity.
+  const isAddress = /^https?:\/\/\S+$/.test(query);
   const typedEntities: Entity[] =
-    /^(Q[1-9]\d*|https?:\/\/\S+)$/.test(query) || (!hasSearch && query && text !== initialText)
+    /^Q[1-9]\d*$/.test(query) ||
+    (isAddress && isAnswered && !result.entities.length) ||
+    (!hasSearch && query && text !== initialText)
       ? [{ id: query, name: null, description: "use this id", types: [], link: null }]
       : [];
   const entities = [
@@ -153,6 +160,9 @@ export function EntitySearch({
         }}
         onKeyDown={handleKey}
       />
+      <p class="quiet" role="status">
+        {message}
+      </p>
       <ul id="search-results" role="listbox" aria-label="Entities">
         {options.map((option, index) => (
           <li
@@ -172,9 +182,6 @@ export function EntitySearch({
           </li>
         ))}
       </ul>
-      <p class="quiet" role="status">
-        {message}
-      </p>
       <p class="quiet small">
         <span class="hint">
           <kbd>↑</kbd> <kbd>↓</kbd> to move, <kbd>Enter</kbd> to select.{" "}

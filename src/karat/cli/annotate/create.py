@@ -26,7 +26,7 @@ def _build_options(**options: object) -> NewProject:
     return NewProject(**options)  # type: ignore[arg-type]  # the options are named like its fields
 
 
-@karat_command()
+@karat_command(context_settings={"allow_extra_args": True})
 @click.argument("name")
 @option(
     "--texts",
@@ -120,10 +120,16 @@ def command(
     """
     from karat.data.texts import load_texts
     from karat.kb.catalogue import open_kb
+    from karat.model.errors import UsageError
     from karat.model.output.text_layout import format_count
     from karat.protocols.annotation.creation import create_project
     from karat.protocols.annotation.store.store import AnnotationStore
 
+    if extra := click.get_current_context().args:
+        raise UsageError(
+            f"unexpected arguments: {', '.join(extra)}. Repeat --texts or --predictions before each file, or pass a "
+            "folder of texts."
+        )
     options.check()
     corpus = load_texts(texts, format=texts_format)
     knowledge_base = None if kb is None else open_kb(kb)

@@ -16,7 +16,7 @@ from karat.cli.output import echo, page_width
 @option("--out", metavar="FILE", help="Output file.  [default: list what each format can hold]")
 @to_option("FILE")
 @option("--annotator", metavar="NAME", help="Pseudonym of an annotator whose labels to export, unadjudicated.")
-@option("--partial", is_flag=True, help="Leave out documents that are not adjudicated.")
+@option("--partial", is_flag=True, help="Skip documents that are not adjudicated.")
 @option("--allow-losses", is_flag=True, help="Write the file even if the format cannot hold everything.")
 @option("--base", metavar="IRI", help="IRI prefix of document ids in NIF.")
 @option("--entity-base", metavar="IRI", help="IRI prefix of entities that are neither IRIs nor QIDs.")

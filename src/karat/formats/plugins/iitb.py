@@ -16,7 +16,6 @@ from karat.model.corpus import Corpus
 from karat.model.defects import map_valid, skip_or_raise
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
-from karat.model.span import Span
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _ANNOTATIONS_FILE = "CSAW_Annotations.xml"
@@ -61,14 +60,11 @@ def _to_document(doc_id: str, labels: list[Label], texts: TextFolder, file: Byte
     """Build a document: read its text, and convert the labels' offsets from UTF-16 units to code points."""
     text = texts.read_text(doc_id, f"{file.label}, document {doc_id!r}")
     to_span = make_span_converter(text)
-    return Document(
-        doc_id, text, tuple(_move_label(label, to_span(label.start, label.end - label.start)) for label in labels)
+    moved = (
+        Label(*to_span(label.start, label.end - label.start), label.entity, mention_id=label.mention_id)
+        for label in labels
     )
-
-
-def _move_label(label: Label, span: Span) -> Label:
-    """Return a copy of the label with another span."""
-    return Label(*span, label.entity, mention_id=label.mention_id)
+    return Document(doc_id, text, tuple(moved))
 
 
 def _recognises_folder(names: Sequence[str]) -> bool:

@@ -123,10 +123,6 @@ class _CrowdedBlock(NamedTuple):
         """Return the degree of each pair under the relation."""
         return _compute_degrees(self.gold.items, self.predictions, self.relation, pairs)
 
-    def to_edges(self, pairs: Pairs) -> Edges:
-        """Return pairs as edges with their degrees."""
-        return _to_edges(self.gold, pairs, self.compute_degrees(pairs))
-
     def check_limit(self, n_pairs: int) -> None:
         """Raise `InputError`, naming the most crowded document, if `n_pairs` exceeds the limit `pairs`."""
         if n_pairs > get_limit("pairs"):
@@ -173,7 +169,8 @@ def find_crowded_candidates(
             mask[pairs.prediction[block.mask_located(pairs)]] = True
         return np.flatnonzero(mask)
 
-    return MatchCandidates(block.to_edges(pairs), find_mismatches, find_predictions_at)
+    edges = _to_edges(block.gold, pairs, block.compute_degrees(pairs))
+    return MatchCandidates(edges, find_mismatches, find_predictions_at)
 
 
 class ExactMatches(NamedTuple):

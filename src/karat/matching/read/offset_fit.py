@@ -171,7 +171,8 @@ def check_offsets(corpus: Corpus, run: Run, document_index: Longs, n_documents: 
     size = int((corpus.lengths != _NO_LENGTH).sum()) if n_documents is None else n_documents
     is_checked = pc.not_equal(corpus.table.column("text"), "").to_numpy() & mask_sample(corpus.ids, size)
     data = _Data.from_run(corpus, run, document_index, np.flatnonzero(is_checked))
-    n_spans, n_misfits = data.count_spans(), np.zeros(len(data.rows), np.int64)
+    n_spans = np.bincount(data.spans.document, minlength=len(data.rows))
+    n_misfits = np.zeros(len(data.rows), np.int64)
     is_suspect = np.zeros(len(data.rows), np.bool_)
     for part in data.iterate_parts():
         is_suspect[part.documents], misfits = _find_suspects(part)
@@ -365,10 +366,6 @@ class _Data(NamedTuple):
     def lengths(self) -> Longs:
         """The length of each text."""
         return self.corpus.lengths[self.rows]
-
-    def count_spans(self) -> Longs:
-        """Return the number of predictions of each document."""
-        return np.bincount(self.spans.document, minlength=len(self.rows))
 
     def iterate_parts(self) -> Iterator[_Part]:
         """Yield the documents in parts of limited length, which need little memory at a time."""

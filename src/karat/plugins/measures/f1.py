@@ -5,7 +5,7 @@ import numpy as np
 from karat.model.results.statistics import Statistics, ratio
 from karat.model.spec.measure import Measure
 from karat.model.spec.settings.empty import Empty, fill_empty_cases
-from karat.model.tables.columns import Bools, Floats
+from karat.model.tables.columns import Floats
 
 
 def _compute_values(s: Statistics, empty: Empty) -> Floats:
@@ -19,12 +19,6 @@ def _compute_values(s: Statistics, empty: Empty) -> Floats:
     )
 
 
-def _undefined_mask(s: Statistics) -> Bools:
-    """Return a mask of the rows in which both sides are empty, or precision is defined and recall is not."""
-    undefined: Bools = (s.gold == 0) & ((s.predictions == 0) | (s.matched_predictions > 0))
-    return undefined
-
-
 def _harmonic_mean(p: Floats, r: Floats) -> Floats:
     """Return the harmonic mean of precision and recall in each row; 0 if both are 0."""
     return np.where(p + r == 0, 0.0, ratio(2 * p * r, p + r))
@@ -36,7 +30,7 @@ MEASURE = Measure(
     undefined_case="there are neither gold mentions nor predictions",
     aggregates=("micro", "macro"),
     from_statistics=_compute_values,
-    undefined_mask=_undefined_mask,
+    undefined_mask=lambda s: (s.gold == 0) & ((s.predictions == 0) | (s.matched_predictions > 0)),
     note="Macro F1 is the mean of the documents' F1; the harmonic mean of macro P and macro R is `macro.f1-of-means`. "
     "If all matched mentions have weight 0 (`membership`), F1 is undefined too.",
 )

@@ -17,12 +17,17 @@ def _find(document: Document, context: LintContext) -> Iterator[Finding]:
     if not context.has_types:
         return
     for label in document.labels:
-        if isinstance(label.entity, str) and not label.types:
+        if isinstance(label.entity, str) and _needs_types(label):
             kb_types = _get_kb_types(label, context)
             proposal = f"Use {', '.join(kb_types)}" if kb_types else "Add a type"
             yield Finding.from_label(
                 document, label, f"{label.entity} has no type here", proposal, fixable=bool(kb_types)
             )
+
+
+def _needs_types(label: Label) -> bool:
+    """Return whether a label should have types and has none; quantities and datetimes need none."""
+    return not label.types and label.kind not in ("quantity", "datetime")
 
 
 def _get_kb_types(label: Label, context: LintContext) -> tuple[str, ...]:
@@ -38,7 +43,7 @@ def _fix(document: Document, context: LintContext) -> Document:
     return replace_labels(
         document,
         (
-            label if label.types else msgspec.structs.replace(label, types=_get_kb_types(label, context))
+            msgspec.structs.replace(label, types=_get_kb_types(label, context)) if _needs_types(label) else label
             for label in document.labels
         ),
     )

@@ -26,7 +26,10 @@ _MARKS = {
 def _find(document: Document, context: LintContext) -> Iterator[Finding]:
     """Report parts whose parent is missing, circular, contradictory or does not overlap them."""
     orphans = _find_orphans(document)
-    roots = {label.mention_id: label for label in document.labels if label.mention_id is not None}
+    roots: dict[str, list[Label]] = {}
+    for label in document.labels:
+        if label.mention_id is not None:
+            roots.setdefault(label.mention_id, []).append(label)
     for number, label in enumerate(document.labels):
         for mark, (description, is_fixed) in _MARKS.items():
             for value in category_values(label, mark):
@@ -35,9 +38,9 @@ def _find(document: Document, context: LintContext) -> Iterator[Finding]:
         if number in orphans:
             yield Finding.from_label(document, label, orphans[number], "Remove the parent", fixable=True)
         elif label.parent is not None:
-            root = roots[label.parent]
-            if label.end <= root.start or root.end <= label.start:
-                description = f"does not overlap its parent [{root.start}, {root.end})"
+            alternatives = roots[label.parent]  # a part overlaps one of the spans of its mention
+            if all(label.end <= root.start or root.end <= label.start for root in alternatives):
+                description = f"does not overlap its parent [{alternatives[0].start}, {alternatives[0].end})"
                 yield Finding.from_label(document, label, description, "Correct or remove the parent")
 
 

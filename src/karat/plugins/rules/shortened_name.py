@@ -1,4 +1,4 @@
-"""A mention is not a part of a longer name of its entity that the text has at the same place.
+"""A mention is not a part of a longer name of its entity in the text around it.
 
 After the fair-evaluation paper (Bast, Hertel and Prange 2023, A.3): the span of a mention is the title of the entity,
 and other names of it are alternatives.
@@ -51,7 +51,7 @@ def _find_longer_name(document: Document, label: Label, context: LintContext) ->
 
 RULE = Rule(
     title="Shortened name",
-    description="A mention covers the longest name of its entity at its place, or has it as an alternative.",
+    description="A mention covers the longest name of its entity in the text around it, or has it as an alternative.",
     severity="hint",
     find=_find,
     is_gold_only=True,

@@ -49,7 +49,7 @@ def build_gold_corpus(
         missing = ", ".join(f"{count} {name}" for name, count in gold.counts.items() if name in _MISSING)
         raise UsageError(
             f"{len(gold.documents)} of {gold.counts['documents']} documents are adjudicated ({missing}). Finish and "
-            "adjudicate the rest, or pass --partial to leave them out."
+            "adjudicate the rest, or pass --partial to skip them."
         )
     by_task = group_records(records)
     provenance = {task.document: _describe_document(project, task.number, by_task) for task in project.tasks}

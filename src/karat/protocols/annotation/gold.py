@@ -216,8 +216,9 @@ def build_annotator_corpus(project: Project, records: Iterable[Record], annotato
 def build_document(task: AnnotationTask, labels: Iterable[AnnotatedLabel]) -> Document:
     """Return a document with labels in the order of the text.
 
-    Mention ids become `m1`, `m2`, …, in this order, and are omitted where they group nothing. Labels that repeat
-    another one of the same mention, or a whole mention, are dropped. Parents that lead nowhere are removed.
+    Mention ids become `m1`, `m2`, …, in this order, and are omitted where they group nothing. Entity ids are in normal
+    form. Labels that repeat another one of the same mention, or a whole mention, are dropped. Parents that lead nowhere
+    are removed.
     """
     mentions = group_mentions([item.label for item in labels])
     parents = find_parents(mentions)

@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 from msgspec import UnsetType
 
-from karat.kb.ids.normal_forms import normalise_id
+from karat.kb.ids.normal_forms import normalise_id, restore_fragment
 from karat.model.document import EntityId, Label
 from karat.model.spec.settings.conventions import Ids
 from karat.protocols.annotation.changes import AnnotatedLabel, RegionDecision
@@ -114,11 +114,10 @@ def describe_label(label: Label) -> tuple[object, ...]:
     It begins with start, end and entity.
     """
     entity = get_entity(label)
-    normal_form = normalise_id(entity, Ids.NORMALISED) if isinstance(entity, str) else entity
     return (
         label.start,
         label.end,
-        "unlinked" if isinstance(normal_form, UnsetType) else ("NIL",) if normal_form is None else normal_form,
+        ("unlinked",) if isinstance(entity, UnsetType) else ("NIL",) if entity is None else entity,
         label.kind,
         label.optional,
         tuple(sorted(set(label.types) - set(VALUE_ENTITIES.values()))),
@@ -128,8 +127,9 @@ def describe_label(label: Label) -> tuple[object, ...]:
 
 
 def get_entity(label: Label) -> EntityId:
-    """Return the entity of a label; values have the entity `QUANTITY` or `DATETIME`."""
-    return VALUE_ENTITIES.get(label.kind, label.entity)
+    """Return the entity of a label, its id in normal form; values have the entity `QUANTITY` or `DATETIME`."""
+    entity = VALUE_ENTITIES.get(label.kind, label.entity)
+    return restore_fragment(normalise_id(entity, Ids.NORMALISED)) if isinstance(entity, str) else entity
 
 
 def group_mentions(labels: Sequence[Label]) -> dict[str, list[Label]]:

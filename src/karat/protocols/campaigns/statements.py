@@ -35,5 +35,6 @@ RECORDS_OF_MANY: Final = (
     .where(RECORDS.c.judge.in_(bindparam("judges", expanding=True)), RECORDS.c.task == bindparam("task"))
     .order_by(RECORDS.c.seq)
 )
+TASKS_OF_MANY: Final = select(RECORDS.c.task).where(RECORDS.c.judge.in_(bindparam("judges", expanding=True))).distinct()
 LEASES_ON_TASK: Final = select(LEASES).where(LEASES.c.task == bindparam("task"))
 PROPERTIES_BY_KEY: Final = select(PROPERTIES).where(PROPERTIES.c.key.in_(bindparam("keys", expanding=True)))

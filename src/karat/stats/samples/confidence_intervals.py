@@ -1,4 +1,4 @@
-"""Confidence intervals of additive scores.
+"""Confidence intervals of additive scores and of proportions.
 
 Simulated corpora decided between the methods (see docs/statistics.md): both cover equally well. BCa balances its misses
 better between both sides, but degrades if a few documents contain most mentions. So the percentile interval is the
@@ -6,6 +6,9 @@ default.
 
 BCa, the bias-corrected and accelerated bootstrap interval: Efron, Better Bootstrap Confidence Intervals, JASA 82(397),
 1987; the acceleration is that of the jackknife.
+
+Wilson's score interval of a proportion: Wilson, Probable Inference, the Law of Succession, and Statistical Inference,
+JASA 22(158), 1927.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from karat.model.errors import UnknownNameError
+from karat.model.errors import UnknownNameError, UsageError
 from karat.model.tables.columns import Floats, Longs
 from karat.stats.normal import normal_cdf, normal_quantile
 from karat.stats.samples.additive import AdditiveScore, resample_scores
@@ -147,3 +150,24 @@ def _adjust_quantile(end: float, bias: float, acceleration_factor: float) -> flo
     if denominator <= 0:
         return 1.0 if shifted > 0 else 0.0
     return normal_cdf(bias + shifted / denominator)
+
+
+def wilson_interval(part: float, whole: float, confidence: float = 0.95) -> Interval | None:
+    """Return the Wilson score interval of the proportion `part` / `whole`; None if `whole` is 0.
+
+    The interval assumes independent cases. Cases of one document usually depend on each other, which makes the interval
+    too narrow; resampling documents is then better.
+    """
+    check_confidence(confidence)
+    if not 0 <= part <= whole:
+        raise UsageError(f"{part:g} of {whole:g} is not a proportion. Give a part from 0 to the whole.")
+    if not whole:
+        return None
+    z = normal_quantile((1 + confidence) / 2)
+    share, spread = part / whole, z * z / whole
+    centre = share + spread / 2
+    half = z * sqrt(share * (1 - share) / whole + spread / (4 * whole))
+    # At the ends the two terms are equal except for rounding.
+    low = 0.0 if part == 0 else (centre - half) / (1 + spread)
+    high = 1.0 if part == whole else (centre + half) / (1 + spread)
+    return Interval(low, high)

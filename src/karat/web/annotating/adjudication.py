@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from karat.protocols.annotation.changes import Change, RegionDecision
-from karat.protocols.annotation.gold import AdjudicatedDocument, AdjudicatedRegion, adjudicate_document, group_records
+from karat.protocols.annotation.gold import AdjudicatedDocument, AdjudicatedRegion, adjudicate_document
 from karat.protocols.annotation.project import AnnotationTask
 from karat.protocols.annotation.store.store import AnnotationStore
 from karat.protocols.campaigns.participants import AccessDeniedError
@@ -20,25 +20,29 @@ class AdjudicationView:
 
     store: AnnotationStore
     entities: EntityLookup
+    _rows: dict[int, tuple[int, payloads.AdjudicationRow | None]] = field(default_factory=dict, repr=False)
+    """Latest record and row of each document, by its number."""
 
     def list_documents(self) -> payloads.AdjudicationListPayload:
         """Return the documents that enough annotators have finished, with the numbers of open and decided regions."""
-        project, by_task = self.store.project, group_records(self.store.get_records())
-        documents = [
-            adjudicate_document(task, by_task[task.number]) for task in project.tasks if task.number in by_task
+        last_records = self.store.get_last_records()
+        rows = [
+            self._get_row(task, last_records[task.number])
+            for task in self.store.project.tasks
+            if task.number in last_records
         ]
-        return payloads.AdjudicationListPayload(
-            tuple(
-                payloads.AdjudicationRow(
-                    self.store.get_task_name(document.task),
-                    document.task.document,
-                    document.n_open,
-                    sum(region.decision is not None for region in document.regions),
-                )
-                for document in documents
-                if self._is_ready(document)
-            )
-        )
+        return payloads.AdjudicationListPayload(tuple(row for row in rows if row is not None))
+
+    def _get_row(self, task: AnnotationTask, last_record: int) -> payloads.AdjudicationRow | None:
+        """Return the row of a document, computed again if it has a new record; None if it is not ready."""
+        known = self._rows.get(task.number)
+        if known is None or known[0] != last_record:
+            document = self.store.get_adjudicated(task)
+            n_decided = sum(region.decision is not None for region in document.regions)
+            name = self.store.get_task_name(task)
+            row = payloads.AdjudicationRow(name, task.document, document.n_open, n_decided)
+            known = self._rows[task.number] = (last_record, row if self._is_ready(document) else None)
+        return known[1]
 
     def _is_ready(self, document: AdjudicatedDocument) -> bool:
         """Return whether enough annotators have finished a document."""

@@ -197,7 +197,10 @@ class DocumentDesk:
     def get_review(self, annotator: str) -> payloads.ReviewPayload:
         """Return where adjudicators decided otherwise than an annotator, in documents that are fully adjudicated."""
         documents = []
+        decided = self.store.get_decided_tasks()
         for view in self.store.list_documents(annotator):
+            if view.task.number not in decided:
+                continue
             records = self.store.get_task_records(view.task)
             regions = find_overruled(view.task, records, annotator)
             is_adjudicated = view.status == "done" and not adjudicate_document(view.task, records).n_open

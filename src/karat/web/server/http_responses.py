@@ -28,7 +28,7 @@ def json_response(content: msgspec.Struct, status: int = 200) -> Response:
 
 
 def page_response(title: str, client: str) -> Response:
-    """Return the HTML page that loads the script and style of `client`: `client` (the viewer) or `judge`."""
+    """Return the HTML page that loads script and style of `client`: `client` (the viewer), `judge` or `annotate`."""
     return Response(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

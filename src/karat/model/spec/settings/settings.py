@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -51,6 +51,8 @@ class Setting(NamedTuple):
     """A template that describes any other value; empty if only `values` are allowed."""
     order_dependent_values: frozenset[str] = frozenset()
     """The values that depend on the order of mentions in the files."""
+    parse: Callable[[str], Any] = str
+    """Return a value as the field of `Conventions` that is named after the setting."""
 
     def describe(self, value: str) -> str:
         """Return a sentence about a value, with a note if results depend on the order of mentions in the files."""
@@ -66,7 +68,29 @@ def _closed_setting(title: str, convention: type[Convention]) -> Setting:
     """Return a setting whose only values are the members of the enumeration `convention`."""
     order_dependent = frozenset(str(value) for value in convention if value.is_order_dependent)
     values = {str(value): value.description for value in convention}
-    return Setting(title, values, order_dependent_values=order_dependent)
+    return Setting(title, values, order_dependent_values=order_dependent, parse=convention)
+
+
+GERBIL_PREFIXES = (
+    "http://dbpedia.org/resource/",
+    "http://dbpedia.org/ontology/",
+    "http://ontologydesignpatterns.org/ont/dul/",
+    "http://www.ontologydesignpatterns.org/ont/dul/",
+    "http://ontologydesignpatterns.org/ont/wikipedia/d0.owl",
+    "http://www.ontologydesignpatterns.org/ont/wikipedia/d0.owl",
+    "http://www.wikidata.org/entity/",
+    "http://d-nb.info/",
+)
+
+_NAMED_PREFIXES: dict[str, tuple[str, ...] | None] = {"none": None, "gerbil": GERBIL_PREFIXES}
+
+
+def parse_prefixes(text: str) -> tuple[str, ...] | None:
+    """Parse a value of the setting `prefixes`: `none`, `gerbil`, or prefixes separated by spaces or commas.
+
+    Ids of the knowledge base start with one of the prefixes; None means that all ids belong to it.
+    """
+    return _NAMED_PREFIXES[text] if text in _NAMED_PREFIXES else tuple(re.split(r"[ ,]+", text))
 
 
 SETTINGS: dict[str, Setting] = {
@@ -91,6 +115,7 @@ SETTINGS: dict[str, Setting] = {
         },
         open_description="Ids of the knowledge base start with one of these prefixes, separated by spaces or commas: "
         "{}.",
+        parse=parse_prefixes,
     ),
     "optional": _closed_setting("Optional mentions", Optional),
     "alternatives": _closed_setting("Alternatives", Alternatives),
@@ -102,7 +127,9 @@ SETTINGS: dict[str, Setting] = {
     "evaluation-span": _closed_setting("Evaluation span", EvaluationSpan),
     "invented": _closed_setting("Invented mentions", Invented),
     "quantities": _closed_setting("Quantities and datetimes", Quantities),
-    "empty": Setting("Empty documents", {name: rule.description for name, rule in EMPTY.items()}),
+    "empty": Setting(
+        "Empty documents", {name: rule.description for name, rule in EMPTY.items()}, parse=EMPTY.__getitem__
+    ),
     "macro": _closed_setting("Macro scores", Macro),
     "threshold": Setting(
         "Threshold",
@@ -119,6 +146,7 @@ SETTINGS: dict[str, Setting] = {
         },
         open_description="Only predictions with a score of at least (after >: above) {} count, and predictions "
         "without score.",
+        parse=parse_threshold,
     ),
     "ids": _closed_setting("Entity ids", Ids),
     "unknown-ids": _closed_setting("Ids outside the knowledge base", UnknownIds),
@@ -254,37 +282,9 @@ class Conventions(msgspec.Struct, frozen=True):
         table = {name: parse_task(texts[name]) if name == "task" else texts[name] for name in SETTINGS}
         for name, text in table.items():
             describe_value(name, text)
-        conventions = cls(
-            texts=table,
-            task_name=table["task"],
-            gold_mentions=GoldMentionAlignment(table["gold-mentions"]),
-            spans=Spans(table["spans"]),
-            assignment=Assignment(table["assignment"]),
-            nil=Nil(table["nil"]),
-            nil_ids=NilIds(table["nil-ids"]),
-            prefixes=parse_prefixes(table["prefixes"]),
-            optional=Optional(table["optional"]),
-            alternatives=Alternatives(table["alternatives"]),
-            unlinked=Unlinked(table["unlinked"]),
-            overlaps=Overlaps(table["overlaps"]),
-            duplicates=Duplicates(table["duplicates"]),
-            clusters=ClusterMembership(table["clusters"]),
-            typing=Typing(table["typing"]),
-            evaluation_span=EvaluationSpan(table["evaluation-span"]),
-            invented=Invented(table["invented"]),
-            quantities=Quantities(table["quantities"]),
-            empty=EMPTY[table["empty"]],
-            macro=Macro(table["macro"]),
-            threshold=parse_threshold(table["threshold"]),
-            ids=Ids(table["ids"]),
-            unknown_ids=UnknownIds(table["unknown-ids"]),
-            categories=Categories(table["categories"]),
-            unknown_names=UnknownNames(table["unknown-names"]),
-            near_mentions=NearMentions(table["near-mentions"]),
-            false_coreference=FalseCoreference(table["false-coreference"]),
-            groups=Groups(table["groups"]),
-            membership=table["membership"],
-        )
+        names = [name for name in SETTINGS if name not in ("task", "match")]
+        values = {name.replace("-", "_"): SETTINGS[name].parse(table[name]) for name in names}
+        conventions = cls(texts=table, task_name=table["task"], **values)
         for rule in CONTRADICTIONS:
             if rule.applies(conventions):
                 raise UsageError(rule.description)
@@ -330,24 +330,3 @@ CONTRADICTIONS: tuple[Contradiction, ...] = (
         "set unknown-ids=distinct.",
     ),
 )
-
-GERBIL_PREFIXES = (
-    "http://dbpedia.org/resource/",
-    "http://dbpedia.org/ontology/",
-    "http://ontologydesignpatterns.org/ont/dul/",
-    "http://www.ontologydesignpatterns.org/ont/dul/",
-    "http://ontologydesignpatterns.org/ont/wikipedia/d0.owl",
-    "http://www.ontologydesignpatterns.org/ont/wikipedia/d0.owl",
-    "http://www.wikidata.org/entity/",
-    "http://d-nb.info/",
-)
-
-_NAMED_PREFIXES: dict[str, tuple[str, ...] | None] = {"none": None, "gerbil": GERBIL_PREFIXES}
-
-
-def parse_prefixes(text: str) -> tuple[str, ...] | None:
-    """Parse a value of the setting `prefixes`: `none`, `gerbil`, or prefixes separated by spaces or commas.
-
-    Ids of the knowledge base start with one of the prefixes; None means that all ids belong to it.
-    """
-    return _NAMED_PREFIXES[text] if text in _NAMED_PREFIXES else tuple(re.split(r"[ ,]+", text))

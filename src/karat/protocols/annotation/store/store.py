@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -143,8 +144,11 @@ class AnnotationStore(ParticipantStore):
     @property
     def project(self) -> Project:
         """Project with all documents and the current guidelines."""
-        tasks = tuple(self._tasks.values())
-        return Project(self.options, tasks, self._read_progress().guidelines, self._properties["secret"])
+        return self._build_project(self._read_progress())
+
+    def _build_project(self, progress: ProjectProgress) -> Project:
+        """Return the project with all documents."""
+        return Project(self.options, tuple(self._tasks.values()), progress.guidelines, self._properties["secret"])
 
     @property
     def round(self) -> int:
@@ -160,9 +164,9 @@ class AnnotationStore(ParticipantStore):
         return {task.number: task for task in tasks}
 
     @cached_property
-    def _states(self) -> dict[tuple[str, int], _CachedState]:
-        """Labels by annotator and document, as far as they were read."""
-        return {}
+    def _states(self) -> OrderedDict[tuple[str, int], _CachedState]:
+        """Labels by annotator and document, as far as they were read; the oldest ones are forgotten first."""
+        return OrderedDict()
 
     def get_task_name(self, task: AnnotationTask) -> str:
         """Return the name of a document for annotators."""
@@ -245,7 +249,7 @@ class AnnotationStore(ParticipantStore):
             """Add a change to each document of the round, and open it."""
             progress = self._read_progress(connection)
             number = progress.round + 1
-            plan = plan_round(self.project, self._select_records(connection), number)
+            plan = plan_round(self._build_project(progress), self._select_records(connection), number)
             if not plan.edits:
                 reasons = ", ".join(f"{count} {description}" for description, count in plan.counts.items())
                 raise ChangeError(f"no document to go over in another round ({reasons}). Adjudicate documents first.")
@@ -279,14 +283,15 @@ class AnnotationStore(ParticipantStore):
 
         def lease(connection: Connection) -> int | None:
             """Find or reserve a document and return its number."""
-            leases = connection.execute(select(LEASES).where(LEASES.c.judge == annotator)).all()
-            open_tasks = sorted(row.task for row in leases if row.state == "open")
-            if open_tasks:
-                return int(open_tasks[0])
+            is_open = and_(LEASES.c.judge == annotator, LEASES.c.state == "open")
+            open_tasks = select(LEASES.c.task).where(is_open).order_by(LEASES.c.task).limit(1)
+            number: int | None = connection.execute(open_tasks).scalar()
+            if number is not None:
+                return number
             if annotator in self._read_progress(connection).adjudicators:
                 return None  # an adjudicator has seen labels of others
             query = select(TASKS.c.number).where(self._is_available_sql(annotator)).order_by(TASKS.c.number).limit(1)
-            number: int | None = connection.execute(query).scalar()
+            number = connection.execute(query).scalar()
             if number is not None:
                 self._set_lease(connection, annotator, number, "open")
             return number
@@ -386,7 +391,7 @@ class AnnotationStore(ParticipantStore):
         earlier = self._states.get(key)
         if earlier is None or earlier.seq < cached.seq:
             if earlier is None and len(self._states) >= _MAX_STATES:
-                self._states.pop(next(iter(self._states), key), None)
+                self._states.popitem(last=False)
             self._states[key] = cached
         return cached.state
 
@@ -499,7 +504,7 @@ class AnnotationStore(ParticipantStore):
                 if new_status == status:
                     return change, status, cached
                 if new_status == "open":
-                    self._check_reopening(connection, task, status, progress)
+                    self._check_reopening(connection, annotator, task, status, progress)
                 self._set_lease(connection, annotator, task.number, new_status)
             seq = self._insert_record(connection, change)
             return change, new_status, _CachedState(seq, cached.state.extend([change]))
@@ -508,9 +513,16 @@ class AnnotationStore(ParticipantStore):
         return StoredChange(change, DocumentView(task, status, self._keep_state(annotator, task.number, cached)))
 
     def _check_reopening(
-        self, connection: Connection, task: AnnotationTask, status: DocumentStatus, progress: ProjectProgress
+        self,
+        connection: Connection,
+        annotator: str,
+        task: AnnotationTask,
+        status: DocumentStatus,
+        progress: ProjectProgress,
     ) -> None:
         """Raise `AccessDeniedError` if a document may not be opened again."""
+        if annotator in progress.adjudicators:
+            raise AccessDeniedError("adjudicators know the labels of others. Decide on the document instead.")
         if any(decision.round == progress.round for decision in self._select_decisions(connection, task, progress)):
             raise AccessDeniedError("the document is adjudicated. Wait for the next round.")
         is_same = and_(TASKS.c.number == task.number, self._needs_annotators_sql)
@@ -606,6 +618,19 @@ class AnnotationStore(ParticipantStore):
         """Return all records of a document, oldest first."""
         with self.database.open_read_transaction() as connection:
             return self._select_task_records(connection, task, self._read_progress(connection))
+
+    def get_last_records(self) -> dict[int, int]:
+        """Return the number of the latest record of each document, by number of the document."""
+        with self.database.open_read_transaction() as connection:
+            query = select(RECORDS.c.task, func.max(RECORDS.c.seq)).group_by(RECORDS.c.task)
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def get_decided_tasks(self) -> set[int]:
+        """Return the numbers of the documents that an adjudicator has worked on."""
+        with self.database.open_read_transaction() as connection:
+            adjudicators = self._read_progress(connection).adjudicators
+            numbers = connection.execute(statements.TASKS_OF_MANY, {"judges": sorted(adjudicators)}).scalars()
+            return set(numbers)
 
     def get_changes(self, task: AnnotationTask, annotator: str) -> list[Change]:
         """Return the changes of an annotator in a document, oldest first."""

@@ -22,7 +22,7 @@ from karat.kb.catalogue import open_starter
 from karat.model.results.exhibit import Cell, Exhibit, Explanation
 from karat.model.results.plot import Plot, PlotPoint, PlotSeries
 from karat.protocols.suites.bat_2013.commands import compare_outputs, create_files, draw_curve, score, show_near_misses
-from karat.protocols.suites.bat_2013.corpora import UPDATED
+from karat.protocols.suites.bat_2013.corpora import AIDA_LABELS, SOURCES, UPDATED, UPDATED_MSNBC
 from karat.protocols.suites.bat_2013.published_tables import TABLE_9, TABLE_12
 from karat.protocols.suites.bat_2013.runs import ELEVANT_FILES, SYSTEMS, SystemOutput, SystemOutputs, create_request
 from karat.systems.claims.bat_2013 import RELATIONS, SCORE_TABLES, TABLE_5, read_cells, read_header, read_numbers
@@ -79,6 +79,12 @@ class ResultTables:
             notes=tuple(self._describe_systems(datasets)),
         )
 
+    def _explain_missing(self, dataset: str) -> Iterator[str]:
+        """Yield which file is missing if there are no outputs for a dataset."""
+        if not self.outputs.list_outputs(dataset):
+            path = {AIDA: AIDA_LABELS, UPDATED: UPDATED_MSNBC}.get(dataset) or SOURCES[dataset].path
+            yield f"{dataset}: there are no values of systems, since the folder of data has no {path}."
+
     def _describe_systems(self, datasets: Sequence[str]) -> Iterator[str]:
         """Yield which systems a table has, and how many gold entities the built-in snapshot has."""
         yield (
@@ -92,6 +98,7 @@ class ResultTables:
         for dataset in datasets:
             outputs = self.outputs.list_outputs(dataset)
             if not outputs:
+                yield from self._explain_missing(dataset)
                 continue
             corpus = outputs[0].corpus
             labels = [label.entity for document in corpus for label in document.labels]
@@ -123,7 +130,10 @@ class ResultTables:
             "\n".join([*create_files((AIDA,)), compare_outputs(AIDA, "mention-weak,entity")]),
             tuple(_list_similarity_cells()),
             own_table=tuple(self._list_similarities()),
-            notes=("The diagonal is 100 for any outputs, since similarity is reflexive (Section 5).",),
+            notes=(
+                "The diagonal is 100 for any outputs, since similarity is reflexive (Section 5).",
+                *self._explain_missing(AIDA),
+            ),
         )
 
     def _list_similarities(self) -> Iterator[tuple[str, ...]]:
@@ -192,7 +202,7 @@ class ResultTables:
             )
             if series
             else (),
-            notes=("ELEVANT's outputs have no scores, so they have no curve.",),
+            notes=("ELEVANT's outputs have no scores, so they have no curve.", *self._explain_missing(AIDA)),
         )
 
     @cached_property
@@ -238,6 +248,7 @@ class ResultTables:
                 "All annotations count, without threshold. Relatedness is that of Milne and Witten by the links of the "
                 "built-in snapshot. It is unknown for entities that the snapshot does not have. The last column has "
                 "the number of pairs with relatedness.",
+                *self._explain_missing(AIDA),
             ),
             own_table=(("System", *(f"r = {step}" for step in STEPS), "pairs"), *rows) if rows else (),
         )
