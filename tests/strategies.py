@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from karat import UNLINKED, Candidate, Corpus, Document, Label, Prediction, Response, Run, Tag, Triple
+from karat.model.document import InventedMention
 
 ENTITIES = ["Q1", "Q2", "Ünï|code:", None]
 TEXT = st.text(alphabet="ab \r\n\ufeff\u0301é漢😀𝒳", min_size=8, max_size=12)
@@ -135,6 +136,15 @@ def rich_documents(draw):
     return documents
 
 
+invented_mentions = st.builds(
+    InventedMention,
+    WORDS,
+    st.just(UNLINKED) | st.none() | WORDS,
+    types=st.lists(WORDS, max_size=2).map(tuple),
+    score=SCORES,
+)
+
+
 @st.composite
 def rich_responses(draw):
     """Responses that use every field."""
@@ -163,6 +173,7 @@ def rich_responses(draw):
                 tokens=draw(st.none() | st.integers(0, 2**40)),
                 cost=draw(st.none() | st.floats(0, 9)),
                 error=draw(st.none() | WORDS),
+                invented=tuple(draw(st.lists(invented_mentions, max_size=2))),
             )
         )
     return responses

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import Corpus, Document, InputError, Label, UsageError
+from karat import Corpus, Document, InputError, Label, Prediction, Response, Run, UsageError
 from karat.formats.parsing.surfaces.run_builder import build_run_from_objects
 from karat.formats.parsing.surfaces.search import (
     AMBIGUOUS,
@@ -24,6 +24,7 @@ from karat.formats.parsing.surfaces.search import (
     locate_surfaces,
 )
 from karat.formats.plugins import karat_jsonl
+from karat.model.document import UNLINKED, InventedMention
 from karat.model.span import Span
 from tests.formats.broken import nearly, read_or_refused
 
@@ -347,3 +348,12 @@ def test_broken_files_are_refused_in_words(data):
             return []
 
     read_or_refused(refused, data)
+
+
+@pytest.mark.parametrize("predicted", [UNLINKED, None, "Q1"])
+@pytest.mark.parametrize("invented", [UNLINKED, None, "Q1"])
+def test_unlinked_and_nil_stay_apart_in_invented_mentions(predicted, invented, tmp_path):
+    """An unlinked invented mention was read as NIL, and a NIL one could make an unlinked prediction NIL."""
+    response = Response("d", (Prediction(0, 3, predicted),), invented=(InventedMention("Ada", invented),))
+    karat.save(Run.from_responses([response], name="x"), tmp_path / "x.jsonl")
+    assert list(karat.load_run(tmp_path / "x.jsonl")) == [response]

@@ -126,6 +126,10 @@ def attempt(act: Callable[[], object]) -> object:
         return None
 
 
+_NOTE = re.compile(r": warning: |: [0-9,]+$")
+"""What may come before an error: a warning, or how many items were skipped or changed."""
+
+
 def command(*arguments: object) -> bool:
     """Call the command line; whether it did what it was asked for."""
     ran = _karat(*arguments)
@@ -134,8 +138,8 @@ def command(*arguments: object) -> bool:
     for line in ran.err.split("\n") if ran.code == 2 else ():
         if (fault := message_fault(line)) is not None:
             raise FaultError(f"{fault}: {ran.err[:300]!r}")
-    *warnings_before, _ = ran.err.removesuffix("\n").split("\n")
-    if ran.code == 2 and ran.err.startswith("karat: ") and any(": warning: " not in line for line in warnings_before):
+    *notes, _ = ran.err.removesuffix("\n").split("\n")
+    if ran.code == 2 and ran.err.startswith("karat: ") and any(_NOTE.search(line) is None for line in notes):
         raise FaultError(f"more than one line: {ran.err[:300]!r}")
     return ran.code != 2
 

@@ -308,7 +308,7 @@ def _read_columns(data: bytes, start: int, end: int, layout: _Layout) -> Arrow |
     if table is None or table.num_rows != n_lines:
         return None  # rejected, several objects on a line, or one object over several lines
     if _has_null_entity(table, layout):
-        return None  # a tag or candidate without an entity is an error, which the exact path locates
+        return None  # the exact path locates an error, and tells unlinked invented mentions from NIL
     n_absent = sum(chunk.flatten().field("entity").null_count for chunk in table.column(layout.items).chunks)
     if n_absent:
         if "entity" in used_fields.meta:
@@ -328,8 +328,9 @@ def _read_columns(data: bytes, start: int, end: int, layout: _Layout) -> Arrow |
 
 
 def _has_null_entity(table: Arrow, layout: _Layout) -> bool:
-    """Return whether a tag or a candidate is null or has no entity."""
-    entries = [chunk.flatten() for chunk in table.column("tags").chunks] if "tags" in table.column_names else []
+    """Return whether a tag, a candidate or an invented mention is null or has no entity."""
+    names = [name for name in ("tags", "invented") if name in table.column_names]
+    entries = [chunk.flatten() for name in names for chunk in table.column(name).chunks]
     for chunk in table.column(layout.items).chunks:
         items = chunk.flatten()
         if items.type.get_field_index("candidates") >= 0:
