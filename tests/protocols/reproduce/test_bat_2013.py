@@ -141,6 +141,7 @@ def test_the_drop_from_mentions_to_entities_is_computed_from_the_printed_tables(
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_table_3_needs_the_steps_of_bats_readers(shared):
     corpora = PaperCorpora.from_data(PublishedData(shared))
     exhibit = build_table_3(corpora)
@@ -153,6 +154,7 @@ def test_table_3_needs_the_steps_of_bats_readers(shared):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_a_folder_without_some_files_gives_the_rest_and_names_the_missing_ones(small_reproduction):
     table = _find(small_reproduction, "Table 3")
     missing = {
@@ -167,6 +169,7 @@ def test_a_folder_without_some_files_gives_the_rest_and_names_the_missing_ones(s
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_every_exhibit_is_listed_in_the_order_of_the_paper_with_commands_that_parse(small_reproduction):
     assert [exhibit.name for exhibit in small_reproduction.exhibits] == ORDER.split(", ")
     commands = {line for exhibit in small_reproduction.exhibits for line in exhibit.command.splitlines()}

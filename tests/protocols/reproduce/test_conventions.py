@@ -184,6 +184,7 @@ def test_a_folder_without_outputs_is_an_error(tmp_path):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_two_systems_on_real_data_and_their_commands_agree(tmp_path, shared, karat_cli):
     folder = shared / "elevant" / "results"
     runs = tuple(

@@ -142,6 +142,7 @@ def test_sentences_that_differ_by_an_added_letter_are_told():
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_every_exhibit_has_its_outcomes(outcome):
     assert {exhibit.name: statuses(exhibit) for exhibit in outcome.exhibits} == STATUSES
     assert outcome.statuses == {"reproduced": 594, "explained": 17, "unexplained": 1, "impossible": 62}
@@ -154,6 +155,7 @@ def test_every_exhibit_has_its_outcomes(outcome):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_each_slip_has_evidence(outcome):
     exhibits = {exhibit.name: exhibit for exhibit in outcome.exhibits}
     expected = {
@@ -175,6 +177,7 @@ def test_each_slip_has_evidence(outcome):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_figures_are_drawn_from_the_curves(outcome):
     exhibits = {exhibit.name: exhibit for exhibit in outcome.exhibits}
     recall = exhibits["Figure 4"].plots[1]
@@ -187,6 +190,7 @@ def test_figures_are_drawn_from_the_curves(outcome):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_a_published_value_that_differs_is_not_explained(shared, monkeypatch):
     monkeypatch.setattr(scores, "TABLE_3", TABLE_3.replace("4,231 0.77 0.11", "4,231 0.77 0.12"))
     paper_scores = scores.PaperScores(PaperData(finegrained_2019.open_data(str(shared), *GOLD_FILES.values())))
@@ -195,6 +199,7 @@ def test_a_published_value_that_differs_is_not_explained(shared, monkeypatch):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_what_a_missing_file_makes_impossible_is_named(shared, tmp_path):
     shutil.copytree(shared / "finegrained", tmp_path / "finegrained")
     (tmp_path / system_files("A")[2]).unlink()
@@ -220,6 +225,7 @@ def test_a_folder_without_the_files(tmp_path):
 
 
 @pytest.mark.shared
+@pytest.mark.extras  # it takes long
 def test_the_command_lines_exist(outcome):
     for exhibit in outcome.exhibits:
         for line in exhibit.command.splitlines():
