@@ -35,14 +35,14 @@ class AdjudicationView:
 
     def _get_row(self, task: AnnotationTask, last_record: int) -> payloads.AdjudicationRow | None:
         """Return the row of a document, computed again if it has a new record; None if it is not ready."""
-        known = self._rows.get(task.number)
-        if known is None or known[0] != last_record:
+        cached_row = self._rows.get(task.number)
+        if cached_row is None or cached_row[0] != last_record:
             document = self.store.get_adjudicated(task)
             n_decided = sum(region.decision is not None for region in document.regions)
             name = self.store.get_task_name(task)
             row = payloads.AdjudicationRow(name, task.document, document.n_open, n_decided)
-            known = self._rows[task.number] = (last_record, row if self._is_ready(document) else None)
-        return known[1]
+            cached_row = self._rows[task.number] = (last_record, row if self._is_ready(document) else None)
+        return cached_row[1]
 
     def _is_ready(self, document: AdjudicatedDocument) -> bool:
         """Return whether enough annotators have finished a document."""
