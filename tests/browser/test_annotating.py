@@ -63,7 +63,7 @@ def project_of(tmp_path):
 
 def enter(page):
     """Agree and sign in."""
-    page.get_by_label("I have read this and agree.").focus()
+    page.wait_for_selector("input[name=consent]:focus")
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
     page.wait_for_selector("main.documents h1")
@@ -276,6 +276,7 @@ def test_two_annotators_at_once_by_keyboard_alone(project_of, browser):
             page.keyboard.press("Control+Enter")
             page.wait_for_selector("main.documents h1")
             if left:
+                page.wait_for_selector("text=1 of 2 documents finished.")
                 page.wait_for_selector("main.documents button:focus")
                 page.keyboard.press("Enter")
                 page.wait_for_selector(".annotated:focus")
@@ -314,11 +315,14 @@ def test_every_kind_of_label(project_of, opened):
         mark(page, "German")
         link(page, "Germany")
         page.keyboard.press("a")  # a demonym's second label
+        page.wait_for_selector("[role=option][aria-selected=true]")
+        assert page.locator("[role=option] .quiet:text-is('Q183')").count() == 0, "the mention has this entity"
         choose(page, "Germans")
         mark(page, "12,000")
         page.keyboard.press("q")
         mark(page, "He", after="marks")
         page.keyboard.press("c")
+        page.wait_for_selector("[role=option][aria-selected=true]:has-text('Einstein')")  # a person, though far away
         choose(page, "Einstein")
         mark(page, "Zsuzsa Qwertz")
         page.keyboard.press("0")
@@ -343,6 +347,8 @@ def test_every_kind_of_label(project_of, opened):
         page.keyboard.press("p")
         assert get_marked(page).startswith("Louis VIII, L")
         page.keyboard.press("w")  # parts that are all required
+        press(page, "Control+Home", "Enter")
+        page.wait_for_selector(".status:has-text('A part must be inside')")
         mark(page, "Landgrave")
         page.keyboard.press("Enter")
         choose(page, "Q1")
@@ -416,28 +422,50 @@ def test_undo_and_redo_also_after_a_reload(project_of, opened):
 
 
 def test_suggestions_are_accepted_rejected_and_changed(project_of, opened):
-    store, invited = project_of(make_project(suggestions=suggested(), prefill="all"))
+    import karat
+
+    unlinked = karat.Label(*find("Zsuzsa Qwertz"), karat.UNLINKED)
+    store, invited = project_of(make_project(suggestions=(*suggested(), unlinked), prefill="all"))
     with opened(invited("anna")) as page:
         begin(page)
         assert get_marked(page) == "Albert Einstein", "the first suggestion is one key away"
         press(page, "Enter")
         assert get_marked(page) == "Humboldt University of Berlin"
         press(page, "x")
+        assert get_marked(page) == "Humboldt University of Berlin", "the text can be marked again at once"
+        press(page, "n")
         assert get_marked(page) == "Berlin"
         press(page, "l")
         choose(page, "Berlin International")
-        press(page, "n", "Enter")
+        press(page, "n", "Control+Enter")
+        page.wait_for_selector(".status:has-text('2 suggestions without a decision. Press Ctrl+Enter again')")
+        press(page, "n")
+        assert get_marked(page) == "German"
+        press(page, "Enter")
+        assert get_marked(page) == "Zsuzsa Qwertz"
+        press(page, "Enter")  # nothing to accept without a link
+        page.wait_for_selector(".search [role=status]:has-text('Press 0 for NIL.')")
+        press(page, "0")
+        page.wait_for_selector("input[list]:focus")
+        press(page, "Enter", "n")
+        page.wait_for_selector(".status:has-text('From the last mention to the first.')")
+        press(page, "p")
+        page.wait_for_selector(".status:has-text('From the first mention to the last.')")
+        assert get_marked(page) == "Zsuzsa Qwertz"
         saved(page)
         assert "hidden system" not in page.content()
-        assert get_spans(store, "anna") == [("Albert Einstein", "Q937"), ("Berlin", "Q130871"), ("German", "Q183")]
+        spans = [("Albert Einstein", "Q937"), ("Berlin", "Q130871"), ("German", "Q183"), ("Zsuzsa Qwertz", None)]
+        assert get_spans(store, "anna") == spans
         page.reload()
         page.wait_for_selector(".annotated:focus")
-        assert page.locator(".counts").inner_text().startswith("3 labels · saved")
+        assert page.locator(".counts").inner_text().startswith("4 labels · saved")
         assert page.locator(".line.suggestion").count() == 0
         press(page, "u", "u", "u")
         page.wait_for_selector(".counts:has-text('1 label · 3 open suggestions')")
-        press(page, "u")
-        page.wait_for_selector(".counts:has-text('0 labels · 4 open suggestions')")
+        press(page, "u", "u")
+        page.wait_for_selector(".counts:has-text('0 labels · 5 open suggestions')")
+        press(page, "Control+Enter", "Control+Enter")
+        page.wait_for_selector("main.documents h1")
 
 
 def test_changes_wait_for_the_server_and_survive_the_tab(project_of, opened):
@@ -552,8 +580,18 @@ def test_the_next_name_is_one_key_away(project_of, opened):
     store, invited = project_of(make_project())
     with opened(invited("anna")) as page:
         begin(page)
-        mark(page, "Albert Einstein")
+        press(page, "?")
+        page.wait_for_selector(".keys")
+        assert page.locator(".keys td:has-text('Fine-grained')").count() == 0, "the project has no categories"
+        press(page, "Escape")
+        mark(page, "Einstein")
         link(page)
+        press(page, "e", "Shift+ArrowLeft", "Enter")
+        page.wait_for_selector("[role=option][aria-selected=true] .reason:has-text('current')")
+        assert page.locator("[role=combobox]").input_value() == "Albert Einstein", (
+            "candidates are those of the new text"
+        )
+        press(page, "Escape")
         names = []
         for _ in range(7):
             page.keyboard.press("j")
@@ -586,6 +624,12 @@ def test_scripts_symbols_and_markup(project_of, opened):
         link(page, "Q85")
         mark(page, "القاهرة")
         link(page, "Q85")
+        page.wait_for_selector(".status bdi")
+        press(page, "ArrowUp")
+        assert get_marked(page) in TEXT[TEXT.index("Louis") : TEXT.index("القاهرة")], "the empty line is crossed"
+        press(page, "Control+End")
+        assert get_marked(page) == "مدنها"
+        mark(page, "القاهرة")
         page.keyboard.press("ArrowLeft")  # to the left is forward here
         assert get_marked(page) == "هي"
         page.keyboard.press("ArrowRight")
@@ -664,10 +708,10 @@ def adjudicated(store, invited, browser, workers=("anna", "ben")):
     }
     for worker in workers:
         person = store.find_judge(store.start_session(store.create_invitation(worker, 60), True))
-        task = store.lease_document(person)
         edits = [LabelEdit(f"l{number}", AnnotatedLabel(label)) for number, label in enumerate(labels[worker])]
-        store.submit_change(person, task, f"c-{worker}", 0, edits)
-        store.finish(person, task, f"f-{worker}")
+        while (task := store.lease_document(person)) is not None:
+            store.submit_change(person, task, f"c-{worker}-{task.number}", 0, edits)
+            store.finish(person, task, f"f-{worker}-{task.number}")
     store.add_adjudicator("cleo")
     return invited("cleo")
 
@@ -686,8 +730,13 @@ def test_adjudication_and_review(project_of, opened, browser, shots, size, schem
         whole(page, shots, f"adjudication-{size}-{scheme}")
         # Humboldt University of Berlin: only one version has a label, and it is extended.
         page.wait_for_selector("mark:text-is('Humboldt University of Berlin')")
-        press(page, "r")
-        page.keyboard.type("A named organisation.")
+        assert page.locator(".passage .gold").all_text_contents() == ["Albert Einstein"], "agreed labels are shown"
+        press(page, "?")
+        page.wait_for_selector("form[aria-label=Keys]")
+        press(page, "Escape", "r")
+        page.keyboard.type("Not a reason.")
+        press(page, "Enter", "r")
+        page.keyboard.type("A named organisation.")  # in place of the old text, which is selected
         press(page, "Enter")
         page.wait_for_selector(".reason-text")
         has_label = [version.locator(".version-labels").count() for version in page.locator(".versions section").all()]
@@ -702,6 +751,11 @@ def test_adjudication_and_review(project_of, opened, browser, shots, size, schem
         press(page, "Control+Enter")
         page.wait_for_selector(".decided:has-text('edited')")
         page.wait_for_selector("text=0 open · 3 decided · 1 agreed")
+        press(page, "r")
+        page.keyboard.type("A demonym.")
+        press(page, "Enter")
+        page.wait_for_selector(".status:has-text('Reason saved.')")
+        page.wait_for_selector(".decided:has-text('edited. A demonym.')")
         whole(page, shots, f"adjudication-done-{size}-{scheme}")
         press(page, "h")
         page.wait_for_selector(".region-history li:has-text('annotator 1')")
@@ -713,6 +767,12 @@ def test_adjudication_and_review(project_of, opened, browser, shots, size, schem
         assert "Germany" in sections[double].inner_text()
         press(page, str(double + 1))
         page.wait_for_selector("text=0 open · 3 decided")
+        n_records = len(store.get_records())
+        press(page, str(double + 1))
+        page.wait_for_selector(".status:has-text('Already decided')")
+        assert len(store.get_records()) == n_records
+        press(page, "Enter")
+        page.wait_for_selector("text=All regions of news-1 are decided. No document has open regions.")
     task = store.project.tasks[0]
     gold = adjudicate_document(task, store.get_task_records(task)).labels
     german = [item.label for item in gold if TEXT[item.label.start : item.label.end] == "German"]
@@ -722,6 +782,7 @@ def test_adjudication_and_review(project_of, opened, browser, shots, size, schem
         enter(page)
         page.evaluate("location.hash = '#/review'")
         page.wait_for_selector("article mark:text-is('German')")
+        page.wait_for_selector(".version-labels .quiet:text-is('or')")
         whole(page, shots, f"review-{size}-{scheme}")
     with opened(invited("anna"), size=size, scheme=scheme) as page:
         enter(page)
@@ -730,14 +791,18 @@ def test_adjudication_and_review(project_of, opened, browser, shots, size, schem
 
 
 def test_a_second_round_goes_over_what_changed(project_of, opened, browser):
-    store, invited = project_of(make_project())
+    store, invited = project_of(make_project((TEXT, TEXT + " ")))
     with opened(adjudicated(store, invited, browser)) as page:
         enter(page)
         page.keyboard.press("Enter")
-        page.wait_for_selector(".versions")
-        for left in (2, 1, 0):
-            press(page, "0")
-            page.wait_for_selector(f"text={left} open")
+        for name in ("news-1", "news-2"):
+            page.wait_for_selector(f".adjudicate h1:text-is('{name}')")
+            page.wait_for_selector(".versions")
+            for left in (2, 1, 0):
+                press(page, "0")
+                page.wait_for_selector(f"text={left} open")
+            press(page, "Enter")
+        page.wait_for_selector("text=All regions of news-2 are decided.")
     store.start_round()
     with opened(invited("anna")) as page:
         enter(page)
@@ -749,7 +814,7 @@ def test_a_second_round_goes_over_what_changed(project_of, opened, browser):
         page.locator(".changed button").first.click()
         assert get_marked(page) in ("German", "1933")
         page.keyboard.press("Control+Enter")
-        page.wait_for_selector("text=You have finished all documents")
+        page.wait_for_selector("text=1 of 2 documents finished.")
 
 
 def test_a_document_is_skipped_and_opened_again(project_of, opened):
@@ -772,6 +837,9 @@ def test_a_document_is_skipped_and_opened_again(project_of, opened):
         page.wait_for_selector(".badge:has-text('Finished')")
         press(page, "x")
         page.wait_for_selector(".status:has-text('Reopen it')")
+        page.evaluate("location.hash = '#/documents'")
+        page.wait_for_selector("main.documents h1")
+        assert page.locator("text=news-1 is finished").count() == 0, "the message was about an earlier step"
     assert [record.kind for record in store.get_records()] == ["skip", "reopen", "edit", "finish"]
 
 

@@ -189,7 +189,7 @@ def test_whoever_becomes_adjudicator_keeps_the_documents_but_changes_finished_on
 
 def test_an_adjudicator_gets_no_documents_to_annotate(carla):
     assert carla.next() is None
-    assert carla.get("documents").json() == {"documents": [], "done": 0, "remaining": False}
+    assert carla.get("documents").json() == {"documents": [], "done": 0, "total": 0, "remaining": False}
 
 
 def test_without_a_session_there_is_nothing(client, anna, store):

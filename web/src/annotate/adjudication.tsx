@@ -6,18 +6,32 @@ import { ApiError, createId, type Entity } from "../common/http";
 import { ProjectGuidelines, SidePanel, useEditorKeys } from "./annotating";
 import type * as api from "./api";
 import { loadAdjudication, loadAdjudications, loadHistory, sendDecision } from "./api";
-import { Editor } from "./editor";
-import { LabelSummary } from "./label-summary";
+import { describeTarget, Editor, isolate } from "./editor";
+import { LabelGroups } from "./label-summary";
 import { cleanLabel } from "./labels";
-import { History } from "./panels";
-import { LoadedPage, type PageProps } from "./shell";
+import { History, KeyHelp } from "./panels";
+import { LoadedPage, type PageProps, StatusText } from "./shell";
 import { TextIndex } from "./text-index";
 import { TextView } from "./text-view";
 
 const CONTEXT_LENGTH = 300; // characters on each side
+const KEYS: readonly (readonly [keys: string, description: string])[] = [
+  ["1 … 9", "Choose a version"],
+  ["0", "No label"],
+  ["E", "Edit the labels of the region"],
+  ["R", "Reason, which the annotators see"],
+  ["U", "Reopen the region"],
+  ["H", "History of the region"],
+  ["N", "Next region; after the last decision, next document"],
+  ["P", "Previous region"],
+  ["← →", "Previous or next region"],
+  ["Enter", "Next open region, or next document"],
+  ["?", "Keys"],
+  ["Esc", "Close, or cancel"],
+];
 
 /** The documents with regions to decide. */
-export function AdjudicationListPage({ onSessionEnd }: PageProps) {
+export function AdjudicationListPage({ onSessionEnd, message }: PageProps & { message: string }) {
   return (
     <LoadedPage load={loadAdjudications} className="session documents" onSessionEnd={onSessionEnd}>
       {(documents) => {
@@ -26,6 +40,11 @@ export function AdjudicationListPage({ onSessionEnd }: PageProps) {
         return (
           <>
             <h1>Adjudicate</h1>
+            {message && (
+              <p role="status">
+                <StatusText text={message} />
+              </p>
+            )}
             <p class="summary">
               {openCount > 0
                 ? `${openCount === 1 ? "One region" : `${openCount} regions`} to decide.`
@@ -96,7 +115,19 @@ function StartButton({ name, title }: { name: string; title: string }) {
   );
 }
 
-export function AdjudicationPage({ project, name, onSessionEnd }: PageProps & { name: string }) {
+interface LeaveProps {
+  message: string;
+  /** Go to another page with a message. */
+  onLeave: (message: string, hash: string) => void;
+}
+
+export function AdjudicationPage({
+  project,
+  name,
+  message,
+  onLeave,
+  onSessionEnd,
+}: PageProps & LeaveProps & { name: string }) {
   return (
     <LoadedPage load={() => loadAdjudication(name)} className="adjudicate" onSessionEnd={onSessionEnd}>
       {(adjudication, setAdjudication) => (
@@ -105,6 +136,8 @@ export function AdjudicationPage({ project, name, onSessionEnd }: PageProps & { 
           adjudication={adjudication}
           onChange={setAdjudication}
           onReload={() => loadAdjudication(name)}
+          message={message}
+          onLeave={onLeave}
           onSessionEnd={onSessionEnd}
         />
       )}
@@ -112,7 +145,7 @@ export function AdjudicationPage({ project, name, onSessionEnd }: PageProps & { 
   );
 }
 
-type Mode = "" | "edit" | "reason" | "history";
+type Mode = "" | "edit" | "reason" | "history" | "help";
 
 function Regions({
   project,
@@ -120,11 +153,14 @@ function Regions({
   onChange,
   onReload,
   onSessionEnd,
-}: PageProps & {
-  adjudication: api.Adjudication;
-  onChange: (adjudication: api.Adjudication) => void;
-  onReload: () => Promise<api.Adjudication>;
-}) {
+  message,
+  onLeave,
+}: PageProps &
+  LeaveProps & {
+    adjudication: api.Adjudication;
+    onChange: (adjudication: api.Adjudication) => void;
+    onReload: () => Promise<api.Adjudication>;
+  }) {
   const { regions, name } = adjudication;
   const [position, setPosition] = useState(
     Math.max(
@@ -134,7 +170,7 @@ function Regions({
   );
   const [mode, setMode] = useState<Mode>("");
   const [reason, setReason] = useState("");
-  const [status, setStatus] = useState("");
+  const [status, setStatus] = useState(message);
   const [failure, setFailure] = useState<{ message: string; retry: () => void } | null>(null);
   const isWorking = useRef(false);
   const index = useMemo(() => new TextIndex(adjudication.text), [adjudication.text]);
@@ -147,14 +183,51 @@ function Regions({
     setMode("");
     setPosition((next + regions.length) % regions.length);
   };
+  const goToOpen = () => {
+    const order = regions.map((_, step) => (position + 1 + step) % regions.length);
+    const next = order.find((item) => regions[item].state === "open");
+    return next === undefined ? goToNextDocument() : goTo(next);
+  };
+  const goToNextDocument = async (): Promise<void> => {
+    if (isWorking.current) return;
+    isWorking.current = true;
+    try {
+      const documents = await loadAdjudications();
+      const ownIndex = documents.findIndex((item) => item.name === name);
+      const next = [...documents.slice(ownIndex + 1), ...documents].find((item) => item.open > 0 && item.name !== name);
+      const text = `All regions of ${isolate(adjudication.document)} are decided.`;
+      if (next) onLeave(`${text} This is ${isolate(next.document)}.`, `#/adjudicate/${next.name}`);
+      else onLeave(`${text} No document has open regions.`, "#/adjudicate");
+    } catch (error) {
+      if (error instanceof ApiError && error.error === "unauthorised") return onSessionEnd(error.message);
+      setFailure({ message: (error as Error).message, retry: () => void goToNextDocument() });
+    } finally {
+      isWorking.current = false;
+    }
+  };
+  const goForward = () => (openCount > 0 ? goTo(position + 1) : goToNextDocument());
+  const saveReason = async (text: string) => {
+    setReason(text);
+    setMode("");
+    if (region?.state !== "decided") return setStatus(text ? "The reason goes with your decision." : "No reason.");
+    if (text === region.reason || isWorking.current) return;
+    const { start, end, digest, choice } = region;
+    const labels = choice === "edited" ? { labels: listDecidedLabels(adjudication, region) } : {};
+    await submit({ id: createId(), start, end, digest, choice: choice ?? "none", reason: text, ...labels }, true);
+  };
   const decide = async (choice: string, labels?: api.AnnotatedLabel[]) => {
     if (!region || isWorking.current) return;
     const { start, end, digest } = region;
+    const isRepeated = region.state === "decided" && choice === region.choice && choice !== "edited";
+    if (isRepeated && reason.trim() === region.reason) {
+      setMode("");
+      return setStatus(`Already decided: ${describeChoice(choice)}.`);
+    }
     const decision: api.Decision = { id: createId(), start, end, digest, choice, ...(labels && { labels }) };
     if (reason.trim() && choice !== "open") decision.reason = reason.trim();
     await submit(decision);
   };
-  const submit = async (decision: api.Decision): Promise<void> => {
+  const submit = async (decision: api.Decision, isReason = false): Promise<void> => {
     isWorking.current = true;
     try {
       const response = await sendDecision(name, decision);
@@ -162,8 +235,11 @@ function Regions({
       onChange(response);
       setFailure(null);
       setMode("");
-      setStatus(decision.choice === "open" ? "Reopened." : `Decided: ${describeChoice(decision.choice)}.`);
-      if (decision.choice !== "open") {
+      const isComplete = newRegions.every(({ state }) => state === "decided");
+      const text = isReason ? "Reason saved." : `Decided: ${describeChoice(decision.choice)}.`;
+      if (decision.choice === "open") setStatus("Reopened.");
+      else setStatus(isComplete ? `${text} All regions are decided. Press Enter to go on.` : text);
+      if (decision.choice !== "open" && !isReason) {
         const order = newRegions.map((_, step) => (position + 1 + step) % newRegions.length);
         setPosition(
           order.find((item) => newRegions[item].state === "open") ?? Math.min(position, newRegions.length - 1),
@@ -175,7 +251,7 @@ function Regions({
         onChange(await onReload());
         setMode("");
         setStatus("The labels changed in the meantime. Decide again.");
-      } else setFailure({ message: (error as Error).message, retry: () => void submit(decision) });
+      } else setFailure({ message: (error as Error).message, retry: () => void submit(decision, isReason) });
     } finally {
       isWorking.current = false;
     }
@@ -183,7 +259,9 @@ function Regions({
 
   useLayoutEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
       if (mode === "history" && event.key === "Escape") return setMode("");
+      if (event.key === "Enter" && /^(BUTTON|A|SUMMARY)$/.test(target.tagName)) return;
       if (
         (mode && mode !== "history") ||
         event.ctrlKey ||
@@ -193,7 +271,7 @@ function Regions({
         event.repeat
       )
         return;
-      if (/^(INPUT|TEXTAREA|SELECT)$/.test((event.target as HTMLElement).tagName)) return;
+      if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
       const version = region?.versions[Number(event.key) - 1];
       const action = version
         ? () => decide(version.annotator)
@@ -203,7 +281,9 @@ function Regions({
             r: () => region && setMode("reason"),
             h: () => region && setMode(mode === "history" ? "" : "history"),
             u: () => region?.state === "decided" && decide("open"),
-            n: () => goTo(position + 1),
+            n: goForward,
+            Enter: goToOpen,
+            "?": () => setMode("help"),
             p: () => goTo(position - 1),
             ArrowRight: () => goTo(position + 1),
             ArrowLeft: () => goTo(position - 1),
@@ -224,6 +304,18 @@ function Regions({
       <p class="quiet counts">
         {openCount} open · {regions.length - openCount} decided · {adjudication.agreed} agreed
       </p>
+      {mode !== "edit" && (
+        <div class="document-actions">
+          <KeyButton shortcut="?" onClick={() => setMode("help")}>
+            Keys
+          </KeyButton>
+          {openCount === 0 && (
+            <KeyButton shortcut="Enter" className="main" onClick={() => void goToNextDocument()}>
+              Next document
+            </KeyButton>
+          )}
+        </div>
+      )}
     </div>
   );
   if (region && mode === "edit")
@@ -249,7 +341,7 @@ function Regions({
         {!region && <p class="summary">The annotators agree in this document. There is nothing to decide.</p>}
         {region && (
           <>
-            <Context index={index} region={region} gold={adjudication.gold} />
+            <Context index={index} region={region} gold={adjudication.gold} getEntity={getEntity} />
             <Versions project={project} region={region} index={index} getEntity={getEntity} onDecide={decide} />
             {region.state === "decided" && (
               <p class="decided">
@@ -258,15 +350,7 @@ function Regions({
               </p>
             )}
             {mode === "reason" ? (
-              <ReasonForm
-                reason={reason}
-                onSave={(text) => {
-                  setReason(text);
-                  setMode("");
-                  setStatus(text ? "The reason goes with your decision." : "No reason.");
-                }}
-                onCancel={() => setMode("")}
-              />
+              <ReasonForm reason={reason} onSave={(text) => void saveReason(text)} onCancel={() => setMode("")} />
             ) : (
               reason && (
                 <p class="reason-text" dir="auto">
@@ -297,7 +381,7 @@ function Regions({
               <KeyButton shortcut="P" onClick={() => goTo(position - 1)}>
                 Previous
               </KeyButton>
-              <KeyButton shortcut="N" onClick={() => goTo(position + 1)}>
+              <KeyButton shortcut="N" onClick={() => void goForward()}>
                 Next
               </KeyButton>
             </div>
@@ -315,10 +399,11 @@ function Regions({
           </section>
         )}
         <p class="quiet status" role="status">
-          {status}
+          <StatusText text={status} />
         </p>
       </div>
       <aside class="side" aria-label="Regions and guidelines">
+        {mode === "help" && <KeyHelp rows={KEYS} onClose={() => setMode("")} />}
         <ol class="region-list" aria-label="Regions">
           {regions.map((item, itemIndex) => (
             <li key={`${item.start} ${item.end}`}>
@@ -346,18 +431,26 @@ async function loadRegionHistory(name: string, { start, end }: api.Region): Prom
   return (await loadHistory(name)).filter(({ before, after }) => touches(before) || touches(after));
 }
 
+/** List the labels that a decision put into a region. */
+const listDecidedLabels = ({ gold }: api.Adjudication, { start, end }: api.Region): api.AnnotatedLabel[] =>
+  gold
+    .filter(({ label }) => label.start >= start && label.end <= end)
+    .map(({ label, note }) => ({ label, ...(note && { note }) }));
+
 const describeChoice = (choice: string): string =>
   ({ none: "no label", edited: "edited", open: "open" })[choice] ?? `version ${choice}`;
 
-/** The region in its context, with the labels that are decided there. */
+/** The region in its context, with the labels on which annotators agree or that are decided. */
 function Context({
   index,
   region,
   gold,
+  getEntity,
 }: {
   index: TextIndex;
   region: api.Region;
   gold: readonly api.AnnotatedLabel[];
+  getEntity: (id: string) => Entity;
 }) {
   const [start, end] = [
     Math.max(0, region.start - CONTEXT_LENGTH),
@@ -382,9 +475,11 @@ function Context({
               {text}
             </mark>
           );
-        const isGold = labels.some((label) => label.start <= partStart && label.end >= partEnd);
+        const targets = labels
+          .filter((label) => label.start <= partStart && label.end >= partEnd)
+          .map((label) => describeTarget(label, getEntity));
         return (
-          <span key={partStart} class={isGold ? "gold" : undefined}>
+          <span key={partStart} class={targets.length ? "gold" : undefined} title={targets.join(", ") || undefined}>
             {text}
           </span>
         );
@@ -435,7 +530,7 @@ function Versions({
             <LabelGroups
               labels={labels}
               isShared={isShared}
-              index={index}
+              getSurface={({ start, end }) => index.slice(start, end)}
               scheme={project.scheme}
               getEntity={getEntity}
             />
@@ -445,69 +540,6 @@ function Versions({
         </section>
       ))}
     </div>
-  );
-}
-
-/** The labels of a version; alternatives of one mention are listed together, followed by its parts. */
-function LabelGroups({
-  labels,
-  isShared,
-  index,
-  scheme,
-  getEntity,
-}: {
-  labels: readonly api.AnnotatedLabel[];
-  isShared: (label: api.AnnotatedLabel) => boolean;
-  index: TextIndex;
-  scheme: api.Project["scheme"];
-  getEntity: (id: string) => Entity;
-}) {
-  const groups = new Map<string, api.AnnotatedLabel[]>();
-  const sortedLabels = [...labels].sort((a, b) => a.label.start - b.label.start || b.label.end - a.label.end);
-  for (const [position, item] of sortedLabels.entries()) {
-    const key = item.label.parent ?? item.label.mention_id ?? `alone ${position}`;
-    groups.set(key, [...(groups.get(key) ?? []), item]);
-  }
-  return (
-    <ul class="version-labels">
-      {[...groups].map(([key, items]) => {
-        const wholes = items.filter(({ label }) => label.parent !== key);
-        const parts = items.filter(({ label }) => label.parent === key);
-        return (
-          <li key={key}>
-            {wholes.map((item, position) => (
-              <p key={position} class={isShared(item) ? "shared" : "differing"}>
-                {position > 0 && <span class="quiet">or </span>}
-                <LabelSummary
-                  label={item.label}
-                  note={item.note}
-                  surface={index.slice(item.label.start, item.label.end)}
-                  scheme={scheme}
-                  getEntity={getEntity}
-                />
-                {typeof item.label.entity === "string" && getEntity(item.label.entity).description && (
-                  <span class="description quiet" dir="auto">
-                    {getEntity(item.label.entity).description}
-                  </span>
-                )}
-              </p>
-            ))}
-            {parts.map((item, position) => (
-              <p key={`part ${position}`} class={`part ${isShared(item) ? "shared" : "differing"}`}>
-                <span class="quiet">{position === 0 && wholes.length > 0 ? "or " : "and "}</span>
-                <LabelSummary
-                  label={{ ...item.label, parent: undefined }}
-                  note={item.note}
-                  surface={index.slice(item.label.start, item.label.end)}
-                  scheme={scheme}
-                  getEntity={getEntity}
-                />
-              </p>
-            ))}
-          </li>
-        );
-      })}
-    </ul>
   );
 }
 
@@ -522,7 +554,10 @@ function ReasonForm({
 }) {
   const [text, setText] = useState(reason);
   const field = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
   const handleKey = (event: KeyboardEvent) => {
     if (event.isComposing) return;
     if (event.key === "Escape") onCancel();
@@ -582,10 +617,7 @@ function RegionEditor({
 }) {
   const editor = useMemo(() => {
     const longest = [...region.versions].sort((a, b) => b.labels.length - a.labels.length)[0];
-    const decidedLabels = adjudication.gold.filter(
-      ({ label }) => label.start >= region.start && label.end <= region.end,
-    );
-    const labels = region.state === "decided" ? decidedLabels : longest.labels;
+    const labels = region.state === "decided" ? listDecidedLabels(adjudication, region) : longest.labels;
     const knownKeys = new Set(labels.map(labelKey));
     const suggestions = region.versions
       .flatMap((version) => version.labels)

@@ -4,11 +4,11 @@ import { Guidelines, KeyButton } from "../common/components";
 import type * as api from "./api";
 import { loadDocument, loadFindings } from "./api";
 import { Card, cancelSpan } from "./card";
-import { Editor } from "./editor";
+import { Editor, isolate } from "./editor";
 import { handleTextKey } from "./keys";
 import { type Outbox, openOutbox, sendStoredOperations } from "./outbox";
 import { PanelView } from "./panels";
-import { LoadFailure, type PageProps } from "./shell";
+import { LoadFailure, type PageProps, StatusText } from "./shell";
 import { TextView } from "./text-view";
 
 const FINDING_DELAY_MS = 800;
@@ -46,11 +46,11 @@ export function AnnotatePage({
           if (receipt.findings === null) findings.schedule();
           if (operation.action === "finish") {
             const openCount = editor.countOpenSuggestions();
-            onFinish(
-              `${payload.document} is finished.${openCount ? ` Suggestions without a decision: ${openCount}.` : ""}`,
-            );
+            const openText = openCount ? ` Suggestions without a decision: ${openCount}.` : "";
+            onFinish(`${isolate(payload.document)} is finished.${openText}`);
           }
-          if (operation.action === "skip") onFinish(`${payload.document} is skipped. Another annotator will get it.`);
+          if (operation.action === "skip")
+            onFinish(`${isolate(payload.document)} is skipped. Another annotator will get it.`);
           if (operation.action === "reopen") editor.say("Reopened.");
         },
         onReload: (reloaded, remaining, text) => {
@@ -126,9 +126,7 @@ function Workspace({ payload, editor, outbox }: Session) {
     if (mark && editor.state.peek() === "open") editor.selectMark(mark);
     else editor.setCursor(editor.cursor.peek().start, editor.cursor.peek().end);
   }, [editor]);
-  const finish = () => {
-    if (editor.state.peek() === "open") editor.changeState("finish");
-  };
+  const finish = () => editor.finish();
   useEditorKeys(editor, finish);
   const text = useMemo(() => <TextView editor={editor} label={`Text of ${payload.document}`} />, [editor]);
   return (
@@ -182,11 +180,11 @@ export function SidePanel({ editor, document }: { editor: Editor; document: stri
   return (
     <div class="panel">
       {panel ? <PanelView editor={editor} panel={panel} document={document} /> : <Card editor={editor} />}
-      <p class="quiet status" role="status" id="annotation-status" dir="auto">
-        {editor.status.value}
+      <p class="quiet status" role="status" id="annotation-status">
+        <StatusText text={editor.status.value} />
       </p>
-      <p class="unseen" role="status" dir="auto">
-        {editor.spokenText.value}
+      <p class="unseen" role="status">
+        <StatusText text={editor.spokenText.value} />
       </p>
     </div>
   );

@@ -88,6 +88,8 @@ export interface DocumentInfo {
 export interface DocumentList {
   documents: DocumentInfo[];
   done: number;
+  /** With the documents that the annotator can still get. */
+  total: number;
   remaining: boolean;
 }
 

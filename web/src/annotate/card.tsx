@@ -1,12 +1,12 @@
 // The card beside the text: the current span or label, its findings, and what can be done.
 import { EntityDescription, KeyButton } from "../common/components";
 import { describeTarget, type Editor } from "./editor";
-import { COMMANDS } from "./keys";
+import { listCommands } from "./keys";
 import { LabelSummary, listAttributes } from "./label-summary";
 import type { Mark } from "./labels";
 
 const NEW_KEYS = ["Enter", "0", "Q", "D", "C"];
-const SUGGESTION_KEYS = ["Enter", "X", "L", "A", "O"];
+const SUGGESTION_KEYS = ["Enter", "X", "L", "0", "Q", "D", "A", "O"];
 const LABEL_KEYS = ["L", "0", "Q", "D", "C", "O", "A", "S", "W", "E", "T", "F", "M", "R", "X", "H"];
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   "0": "NIL",
@@ -21,7 +21,10 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
 const SUGGESTION_NAMES: Readonly<Record<string, string>> = { Enter: "Accept", X: "Reject", L: "Other entity" };
 
 function CommandButtons({ editor, keys, names }: { editor: Editor; keys: string[]; names: Record<string, string> }) {
-  const commands = keys.map((key) => COMMANDS.find(({ title }) => title === key)!);
+  const allCommands = listCommands(editor.project, editor.hasServer);
+  const commands = keys
+    .map((key) => allCommands.find(({ title }) => title === key))
+    .filter((command) => command !== undefined);
   return (
     <div class="commands" role="group" aria-label="Actions">
       {commands.map(({ title, description, run }) => (
@@ -181,16 +184,7 @@ function LabelCard({ editor, mark, surface }: { editor: Editor; mark: Mark; surf
       {!editor.isReadOnly && (
         <CommandButtons
           editor={editor}
-          keys={
-            mark.isSuggestion
-              ? SUGGESTION_KEYS
-              : LABEL_KEYS.filter(
-                  (key) =>
-                    (key !== "F" || project.scheme.length) &&
-                    (key !== "T" || project.types.length) &&
-                    (key !== "H" || editor.hasServer),
-                )
-          }
+          keys={mark.isSuggestion ? SUGGESTION_KEYS : LABEL_KEYS}
           names={mark.isSuggestion ? { ...SHORT_NAMES, ...SUGGESTION_NAMES } : SHORT_NAMES}
         />
       )}

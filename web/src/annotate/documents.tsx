@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { FailureNotice } from "../common/components";
 import { type DocumentInfo, type DocumentList, loadDocuments, reserveDocument } from "./api";
 import { sendStoredOperations } from "./outbox";
-import { LoadedPage, type PageProps } from "./shell";
+import { LoadedPage, type PageProps, StatusText } from "./shell";
 
 const STATE_TITLES: Record<DocumentInfo["state"], string> = { open: "open", done: "finished", skipped: "skipped" };
 
@@ -46,10 +46,14 @@ function Documents({ list, message }: { list: DocumentList; message: string }) {
       <h1 ref={heading} tabIndex={-1}>
         Documents
       </h1>
-      {message && <p role="status">{message}</p>}
+      {message && (
+        <p role="status">
+          <StatusText text={message} />
+        </p>
+      )}
       <p class="summary">
         {hasWork
-          ? `${list.done === 1 ? "1 document" : `${list.done} documents`} finished.`
+          ? `${list.done} of ${list.total === 1 ? "1 document" : `${list.total} documents`} finished.`
           : list.done > 0
             ? "Thank you. You have finished all documents."
             : "No documents available."}

@@ -17,7 +17,7 @@ export interface Cursor {
 export type SearchPurpose = "link" | "alternative" | "part" | "coreference";
 
 export type Panel =
-  | { kind: "search"; purpose: SearchPurpose }
+  | { kind: "search"; purpose: SearchPurpose; isSpanChanged?: boolean }
   | { kind: "cluster" | "types" | "categories" | "note" | "history" | "help" | "skip" };
 
 /** The purpose of the next span that the annotator marks. */
@@ -40,6 +40,9 @@ const MAX_PROPOSALS = 6;
 const PAUSE_MS = 60_000;
 const SEARCH_DELAY_MS = 150;
 const NIL_PREFIX = "NIL ";
+const PERSONAL_PRONOUN = /^(he|him|his|himself|she|her|hers|herself|who|whom|whose|i|me|my|mine|myself)$/i;
+const PERSON_TYPE = /^(person|human|Q5|Q215627)$/i;
+const PEOPLE_TYPE = /^(human population|Q33829)$/i; // knowledge bases give peoples the type of persons too
 
 const KIND_NAMES: Readonly<Record<string, string>> = {
   quantity: "quantity",
@@ -47,6 +50,14 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   coreference: "coreference",
   descriptive: "descriptive",
 };
+
+/** Mark a text as a unit of its own direction; `StatusText` draws it as one. */
+export const isolate = (text: string): string => `\u2068${text}\u2069`;
+
+const isUnlinked = (label: Label): boolean =>
+  label.entity === undefined && label.kind !== "quantity" && label.kind !== "datetime";
+
+const countItems = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Name what a label links to. */
 export function describeTarget(label: Label, getEntity: (id: string) => Entity): string {
@@ -79,6 +90,7 @@ export class Editor {
   private undone: UndoEntry[] = [];
   private queue: OperationQueue = { add: () => {} };
   private pending: Operation[] = []; // not confirmed by the server yet
+  private isFinishing = false; // the annotator was told what is open, and did nothing since
   private searchTimer: ReturnType<typeof setTimeout> | undefined;
   private activeMs = 0;
   private lastActivity = performance.now();
@@ -155,6 +167,7 @@ export class Editor {
     const marks = this.document.getMarksAt(start, end);
     const mark = marks.find((item) => item.id === id) ?? marks[0] ?? null;
     this.needsScroll = true;
+    this.isFinishing = false;
     batch(() => {
       this.cursor.value = { start, end, active };
       this.currentId.value = mark?.id ?? null;
@@ -185,7 +198,7 @@ export class Editor {
     const surface = this.document.getSurface(mark.label);
     const target = describeTarget(mark.label, (id) => this.document.getEntity(id));
     const state = mark.isSuggestion ? "suggested" : mark.label.optional ? "optional" : "";
-    return `${surface}: ${target}${state && ` (${state})`}`;
+    return `${isolate(surface)}: ${isolate(target)}${state && ` (${state})`}`;
   }
 
   selectMark(mark: Mark) {
@@ -230,6 +243,13 @@ export class Editor {
     const { start, end, active } = this.cursor.peek();
     this.setCursor(start, end, active === "end" ? "start" : "end", this.currentId.peek());
     this.say(active === "end" ? "The start moves." : "The end moves.");
+  }
+
+  /** Go to the first or last word of the part to annotate. */
+  moveToBorder(border: "start" | "end") {
+    const { index, span } = this.document;
+    const word = border === "start" ? index.findNextWord(span[0]) : index.findPreviousWord(span[1]);
+    if (word) this.setCursor(word[0], word[1]);
   }
 
   moveParagraph(step: 1 | -1) {
@@ -277,29 +297,45 @@ export class Editor {
     this.selectMark(marks[(currentIndex + 1) % marks.length]);
   }
 
-  /** Go to the next or previous mark; with `isOpen`, to the next open suggestion. */
-  stepMark(step: 1 | -1, isOpen = false): boolean {
+  /** Go to the next or previous mark, from the last one to the first. */
+  stepMark(step: 1 | -1) {
+    const { marks } = this.document;
+    if (!marks.length) return this.say("No mentions.");
+    if (this.isFinishing && step > 0) return this.selectMark(marks.find((mark) => this.isOpen(mark)) ?? marks[0]);
+    const index = this.findMark(step);
+    const mark = marks.at(index % marks.length)!;
+    const isSame = mark.id === this.currentId.peek();
+    this.selectMark(mark);
+    if (isSame) this.say("This is the only mention.");
+    else if (index >= marks.length) this.say("From the last mention to the first.");
+    else if (index < 0) this.say("From the first mention to the last.");
+  }
+
+  /** Go to the next open suggestion, from the last one to the first; return whether there is one. */
+  private stepSuggestion(): boolean {
+    const { marks } = this.document;
+    const index = this.findMark(1);
+    const mark = [...marks.slice(index), ...marks.slice(0, index)].find(({ isSuggestion }) => isSuggestion);
+    if (mark) this.selectMark(mark);
+    return !!mark;
+  }
+
+  /** Find the index of the mark after or before the cursor; -1 or the number of marks if there is none. */
+  private findMark(step: 1 | -1): number {
     const { marks } = this.document;
     const { start, end } = this.cursor.peek();
     const currentIndex = marks.findIndex((mark) => mark.id === this.currentId.peek());
     const lastBefore = findLastIndex(marks, start, (mark) => mark.label.start);
-    let index =
-      currentIndex >= 0
-        ? currentIndex + step
-        : step > 0
-          ? marks.findIndex(({ label }) => label.start > start || (label.start === start && label.end < end))
-          : lastBefore;
-    if (index < 0 && step > 0 && currentIndex < 0) index = marks.length;
-    while (marks[index] && isOpen && !marks[index].isSuggestion) index += step;
-    const mark = marks[index];
-    if (mark) this.selectMark(mark);
-    else this.say(step > 0 ? "No further mention." : "No earlier mention.");
-    return !!mark;
+    if (currentIndex >= 0) return currentIndex + step;
+    if (step < 0) return lastBefore;
+    const index = marks.findIndex(({ label }) => label.start > start || (label.start === start && label.end < end));
+    return index < 0 ? marks.length : index;
   }
 
   // Panels.
 
   openPanel(panel: Panel) {
+    this.isFinishing = false;
     this.panel.value = panel;
   }
 
@@ -337,8 +373,27 @@ export class Editor {
     return false;
   }
 
+  /** List the ids that are no candidates: an alternative has another entity than the labels of its mention. */
+  getExcludedIds(purpose: SearchPurpose): string[] {
+    const mark = this.document.getMark(this.currentId.peek());
+    if (purpose !== "alternative" || !mark) return [];
+    const { start, end } = mark.label;
+    return [mark, ...this.document.getRelatives(mark).alternatives]
+      .filter(({ label }) => label.start === start && label.end === end)
+      .map(({ label }) => this.toEntity(label)?.id)
+      .filter((id) => id !== undefined);
+  }
+
+  /** Check whether a label links to a person; null if its types are unknown. */
+  private isPerson(label: Label): boolean | null {
+    const entityTypes = typeof label.entity === "string" ? this.document.getEntity(label.entity).types : [];
+    const types = label.types?.length ? label.types : entityTypes;
+    if (!types.length) return null;
+    return types.some((type) => PERSON_TYPE.test(type)) && !types.some((type) => PEOPLE_TYPE.test(type));
+  }
+
   /** Propose entities for the span: suggestions first, then entities with this name in the document. */
-  getProposals(purpose: SearchPurpose): Proposal[] {
+  getProposals(purpose: SearchPurpose, isSpanChanged = false): Proposal[] {
     const { document } = this;
     const { start, end } = this.cursor.peek();
     const surface = this.surface.toLowerCase();
@@ -350,12 +405,18 @@ export class Editor {
     };
     if (purpose === "coreference") {
       const distance = ({ label }: Mark) => (label.end <= start ? start - label.end : 1e9 + label.start - end);
+      const isPersonal = PERSONAL_PRONOUN.test(surface);
+      const rank = ({ label }: Mark) => {
+        const isPerson = isPersonal ? this.isPerson(label) : null;
+        return isPerson === null ? 1 : isPerson ? 0 : 2;
+      };
       for (const mark of document.marks
         .filter(({ label, isSuggestion }) => !isSuggestion && !label.kind && (label.end <= start || label.start >= end))
-        .sort((a, b) => distance(a) - distance(b)))
+        .sort((a, b) => rank(a) - rank(b) || distance(a) - distance(b)))
         addProposal(mark.label, `“${document.getSurface(mark.label)}”`);
       return proposals;
     }
+    if (isSpanChanged && current) addProposal(current.label, "current");
     for (const mark of document.getMarks(start, end))
       if (mark.isSuggestion && mark.label.start === start && mark.label.end === end)
         addProposal(mark.label, "suggested");
@@ -452,8 +513,11 @@ export class Editor {
   }
 
   selectEntity(purpose: SearchPurpose, entity: Entity) {
+    const panel = this.panel.peek();
+    const isKept = panel?.kind === "search" && panel.isSpanChanged && this.current?.label.entity === entity.id;
+    if (isKept) return this.closePanel();
     const fields = this.linkFields(entity);
-    const name = entity.name ?? entity.id;
+    const name = isolate(entity.name ?? entity.id);
     const isNumber = (label: Label) => label.kind === "quantity" || label.kind === "datetime";
     if (purpose === "alternative") this.addAlternative(fields, `Alternative: ${name}.`);
     else if (purpose === "part") this.addPart(fields, name);
@@ -495,7 +559,7 @@ export class Editor {
   makeNil(cluster: string) {
     this.editCurrent(
       (label) => ({ ...label, entity: null, same_as: [], kind: undefined, nil_cluster: cluster || undefined }),
-      cluster ? `NIL, cluster ${cluster}.` : "NIL.",
+      cluster ? `NIL, cluster ${isolate(cluster)}.` : "NIL.",
     );
   }
 
@@ -559,12 +623,22 @@ export class Editor {
     const { start, end } = this.cursor.peek();
     if (!mark) this.spanRequest.value = null;
     if (!mark || !this.checkEditable()) return;
-    if (request.purpose === "part") return this.openSearch("part");
+    if (request.purpose === "part") {
+      const isInside = [mark, ...this.document.getRelatives(mark).alternatives].some(
+        ({ label }) => label.start <= start && end <= label.end && label.end - label.start > end - start,
+      );
+      if (isInside) return this.openSearch("part");
+      return this.say(`A part must be inside “${isolate(this.document.getSurface(mark.label))}”.`);
+    }
     if (start === mark.label.start && end === mark.label.end) return this.say("This is the same span.");
     this.spanRequest.value = null;
     if (request.purpose === "move") {
       const label = { ...mark.label, start, end };
-      return this.commit([{ id: mark.id, after: { label, note: mark.note } }], "Span changed.", mark.id);
+      this.commit([{ id: mark.id, after: { label, note: mark.note } }], "Span changed.", mark.id);
+      // The entity was found for the old text, so the candidates for the new text are shown.
+      if (typeof label.entity === "string" && !label.kind)
+        this.openPanel({ kind: "search", purpose: "link", isSpanChanged: true });
+      return;
     }
     this.currentId.value = mark.id;
     const { entity, nil_cluster, same_as } = mark.label;
@@ -588,10 +662,11 @@ export class Editor {
     const request = this.spanRequest.peek();
     if (request) return this.useSpan(request);
     const mark = this.current;
-    if (!mark?.isSuggestion) return this.openSearch("link");
+    if (!mark?.isSuggestion || isUnlinked(mark.label)) return this.openSearch("link");
     if (!this.checkEditable()) return;
-    this.commit([{ id: mark.id, after: { label: mark.label } }], `Accepted: ${this.describeMark(mark)}`, mark.id);
-    this.stepMark(1, true);
+    const message = `Accepted: ${this.describeMark(mark)}`;
+    this.commit([{ id: mark.id, after: { label: mark.label } }], message, mark.id);
+    if (!this.stepSuggestion()) this.say(`${message}. No open suggestion is left.`);
   }
 
   /** Delete the current label with its parts, or reject the current suggestion. */
@@ -604,9 +679,8 @@ export class Editor {
     const removedMarks = [mark, ...removedParts];
     this.commit(
       removedMarks.map(({ id }) => ({ id, after: null })),
-      mark.isSuggestion ? "Rejected." : removedParts.length ? "Deleted with its parts." : "Deleted.",
+      mark.isSuggestion ? "Rejected. N goes on." : removedParts.length ? "Deleted with its parts." : "Deleted.",
     );
-    if (mark.isSuggestion) this.stepMark(1, true);
   }
 
   toggleType(type: string) {
@@ -696,9 +770,31 @@ export class Editor {
     });
   }
 
+  /** Check whether a mark lacks a decision or a link. */
+  private isOpen({ isSuggestion, label }: Mark): boolean {
+    return isSuggestion || isUnlinked(label);
+  }
+
+  /** Finish the document; if something is open, name it first and finish when asked again. */
+  finish() {
+    if (this.isReadOnly) return;
+    const openMarks = this.document.marks.filter((mark) => this.isOpen(mark));
+    if (!openMarks.length || this.isFinishing) return this.changeState("finish");
+    const suggestionCount = this.countOpenSuggestions();
+    const unlinkedCount = openMarks.length - suggestionCount;
+    const parts = [
+      ...(suggestionCount ? [`${countItems(suggestionCount, "suggestion")} without a decision`] : []),
+      ...(unlinkedCount ? [countItems(unlinkedCount, "unlinked label")] : []),
+    ];
+    this.isFinishing = true;
+    this.panel.value = null;
+    this.say(`${parts.join(", ")}. Press Ctrl+Enter again to finish, or N to go to the first one.`);
+  }
+
   /** Finish, reopen or skip the document. */
   changeState(action: "finish" | "reopen" | "skip", reason = "") {
     this.panel.value = null;
+    this.isFinishing = false;
     this.send({ id: createId(), action, ...(reason && { reason }) });
   }
 

@@ -1,4 +1,5 @@
 // The keys of the annotation page, in the order of the help.
+import type { Project } from "./api";
 import type { Editor } from "./editor";
 import { isRightToLeft, moveLine } from "./text-view";
 
@@ -76,9 +77,17 @@ export const MOVES: readonly (readonly [keys: string, description: string])[] = 
   ["Alt + Shift + ← →", "Extend the span by characters"],
   ["B", "Extend at the other end"],
   ["Ctrl + ↑ ↓", "Move by paragraph"],
+  ["Ctrl + Home, End", "Move to the start or end of the part to annotate"],
   ["Ctrl + Enter", "Finish the document"],
   ["Esc", "Close, or cancel"],
 ];
+
+/** List the keys that do something in a project. */
+export function listCommands({ scheme, types }: Project, hasServer = true): KeyCommand[] {
+  return COMMANDS.filter(
+    ({ title }) => (title !== "F" || scheme.length) && (title !== "T" || types.length) && (title !== "H" || hasServer),
+  );
+}
 
 const COMMANDS_BY_KEY = new Map(COMMANDS.flatMap((command) => command.keys.map((key) => [key, command])));
 
@@ -100,7 +109,8 @@ export function handleTextKey(editor: Editor, event: KeyboardEvent, onFinish: ()
     if (hasControl) editor.moveParagraph(step);
     else if (event.altKey || event.shiftKey) return false;
     else moveLine(editor, step);
-  } else if (hasControl || event.altKey) return false;
+  } else if (hasControl && (name === "home" || name === "end")) editor.moveToBorder(name === "home" ? "start" : "end");
+  else if (hasControl || event.altKey) return false;
   else if (name === "b") editor.swapEnds();
   else {
     const command = COMMANDS_BY_KEY.get(name);

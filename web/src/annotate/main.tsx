@@ -18,18 +18,19 @@ function parseRoute(): { page: string; name: string } {
 function App({ initialProject }: { initialProject: api.Project }) {
   const [project, setProject] = useState(initialProject);
   const [route, setRoute] = useState(parseRoute);
-  const [message, setMessage] = useState("");
+  const [message, setMessage] = useState({ text: "", hash: "" }); // for the page with this fragment
   useEffect(() => {
     document.title = project.name;
     const updateRoute = () => {
       document.title = project.name; // pages of documents add the document
+      setMessage((old) => (old.hash === location.hash ? old : { text: "", hash: "" }));
       setRoute(parseRoute());
     };
     addEventListener("hashchange", updateRoute);
     return () => removeEventListener("hashchange", updateRoute);
   }, []);
   const endSession = (text: string) => {
-    setMessage(project.role === null ? "" : text);
+    setMessage({ text: project.role === null ? "" : text, hash: location.hash });
     setProject({ ...project, role: null });
   };
   if (project.role === null || route.page === "join")
@@ -37,13 +38,13 @@ function App({ initialProject }: { initialProject: api.Project }) {
       <SignIn
         name={project.name}
         consent={project.consent}
-        message={message}
+        message={message.text}
         startSession={async (invitation, consent) => {
           await api.startSession(invitation, consent);
           setProject(await api.loadProject());
         }}
         onSignIn={() => {
-          setMessage("");
+          setMessage({ text: "", hash: "" });
           setRoute(parseRoute());
         }}
       />
@@ -56,6 +57,10 @@ function App({ initialProject }: { initialProject: api.Project }) {
         ? "adjudicate"
         : "documents";
   const owner = project.person ?? ""; // unsent changes never go to another account
+  const leavePage = (text: string, hash: string) => {
+    setMessage({ text, hash });
+    location.hash = hash;
+  };
   const props = { project, onSessionEnd: endSession };
   return (
     <>
@@ -64,23 +69,20 @@ function App({ initialProject }: { initialProject: api.Project }) {
         <ReviewPage {...props} />
       ) : page === "adjudicate" ? (
         route.name ? (
-          <AdjudicationPage key={route.name} name={route.name} {...props} />
+          <AdjudicationPage key={route.name} name={route.name} message={message.text} onLeave={leavePage} {...props} />
         ) : (
-          <AdjudicationListPage {...props} />
+          <AdjudicationListPage message={message.text} {...props} />
         )
       ) : route.page === "document" && route.name ? (
         <AnnotatePage
           key={route.name}
           name={route.name}
           owner={owner}
-          onFinish={(text) => {
-            setMessage(text);
-            location.hash = "#/documents";
-          }}
+          onFinish={(text) => leavePage(text, "#/documents")}
           {...props}
         />
       ) : (
-        <DocumentsPage message={message} owner={owner} {...props} />
+        <DocumentsPage message={message.text} owner={owner} {...props} />
       )}
     </>
   );

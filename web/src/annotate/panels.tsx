@@ -6,8 +6,8 @@ import type { Entity } from "../common/http";
 import { EntitySearch, type SearchCommand } from "../common/search";
 import type { Dimension, HistoryEntry, Label } from "./api";
 import { loadHistory } from "./api";
-import type { Editor, Panel, SearchPurpose } from "./editor";
-import { COMMANDS, MOVES } from "./keys";
+import { type Editor, isolate, type Panel, type SearchPurpose } from "./editor";
+import { listCommands, MOVES } from "./keys";
 import { LabelSummary } from "./label-summary";
 
 const SKIP_REASONS = [
@@ -32,7 +32,7 @@ const shorten = (text: string): string => {
 export function PanelView({ editor, panel, document }: { editor: Editor; panel: Panel; document: string }) {
   switch (panel.kind) {
     case "search":
-      return <SearchPanel editor={editor} purpose={panel.purpose} />;
+      return <SearchPanel editor={editor} purpose={panel.purpose} isSpanChanged={panel.isSpanChanged} />;
     case "cluster":
       return <ClusterPanel editor={editor} />;
     case "types":
@@ -53,11 +53,19 @@ export function PanelView({ editor, panel, document }: { editor: Editor; panel: 
         />
       );
     case "help":
-      return <HelpPanel onClose={() => editor.closePanel()} />;
+      return <HelpPanel editor={editor} />;
   }
 }
 
-function SearchPanel({ editor, purpose }: { editor: Editor; purpose: SearchPurpose }) {
+function SearchPanel({
+  editor,
+  purpose,
+  isSpanChanged,
+}: {
+  editor: Editor;
+  purpose: SearchPurpose;
+  isSpanChanged?: boolean;
+}) {
   const { start, end } = editor.cursor.value;
   const surface = editor.document.index.slice(start, end);
   const specials: [kind: "nil" | "quantity" | "datetime", name: string, description: string][] = [
@@ -72,10 +80,16 @@ function SearchPanel({ editor, purpose }: { editor: Editor; purpose: SearchPurpo
         ? specials.map(([kind, name, description]) => ({
             name,
             description,
+            shortcut: kind === "nil" ? "0" : undefined,
             run: () => editor.selectSpecial(purpose, kind),
           }))
         : [
-            { name: "NIL", description: "not in the knowledge base", run: () => editor.openLabelPanel("cluster") },
+            {
+              name: "NIL",
+              description: "not in the knowledge base",
+              shortcut: "0",
+              run: () => editor.openLabelPanel("cluster"),
+            },
             { name: "Quantity", description: "a number or an ordinal", run: () => editor.makeKind("quantity") },
             { name: "Date or time", description: "a point or span of time", run: () => editor.makeKind("datetime") },
             { name: "No link yet", description: "mark the span only", run: () => editor.markUnlinked() },
@@ -85,8 +99,9 @@ function SearchPanel({ editor, purpose }: { editor: Editor; purpose: SearchPurpo
       key={`${purpose} ${start} ${end}`}
       initialText={purpose === "coreference" ? "" : editor.query}
       hasSearch={editor.project.can_search}
-      label={QUESTIONS[purpose](shorten(surface))}
-      proposals={editor.getProposals(purpose)}
+      label={QUESTIONS[purpose](isolate(shorten(surface)))}
+      proposals={editor.getProposals(purpose, isSpanChanged)}
+      excludedIds={editor.getExcludedIds(purpose)}
       commands={commands}
       onSelect={(entity) => editor.selectEntity(purpose, entity)}
       onCancel={() => editor.closePanel()}
@@ -406,8 +421,20 @@ export function History({
   );
 }
 
-function HelpPanel({ onClose }: { onClose: () => void }) {
-  const rows = [...MOVES, ...COMMANDS.map(({ title, description }) => [title, description] as const)];
+function HelpPanel({ editor }: { editor: Editor }) {
+  const commands = listCommands(editor.project, editor.hasServer);
+  const rows = [...MOVES, ...commands.map(({ title, description }) => [title, description] as const)];
+  return <KeyHelp rows={rows} onClose={() => editor.closePanel()} />;
+}
+
+/** A table of keys. */
+export function KeyHelp({
+  rows,
+  onClose,
+}: {
+  rows: readonly (readonly [keys: string, description: string])[];
+  onClose: () => void;
+}) {
   return (
     <PanelForm title="Keys" onCancel={onClose}>
       <h2>Keys</h2>

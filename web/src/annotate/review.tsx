@@ -2,7 +2,7 @@
 import type { Entity } from "../common/http";
 import { Stretch } from "../text";
 import { type Label, loadReview, type Review, type ReviewRegion } from "./api";
-import { LabelSummary } from "./label-summary";
+import { LabelGroups } from "./label-summary";
 import { LoadedPage, type PageProps } from "./shell";
 
 export function ReviewPage({ project, onSessionEnd }: PageProps) {
@@ -59,18 +59,12 @@ function RegionReview({
   const stretch = new Stretch(region.context_start, region.context);
   const describe = (labels: readonly Label[], emptyText: string) =>
     labels.length ? (
-      <ul>
-        {labels.map((label, index) => (
-          <li key={index}>
-            <LabelSummary
-              label={label}
-              surface={stretch.slice(label.start, label.end)}
-              scheme={scheme}
-              getEntity={getEntity}
-            />
-          </li>
-        ))}
-      </ul>
+      <LabelGroups
+        labels={labels.map((label) => ({ label }))}
+        getSurface={({ start, end }) => stretch.slice(start, end)}
+        scheme={scheme}
+        getEntity={getEntity}
+      />
     ) : (
       <p class="quiet">{emptyText}</p>
     );

@@ -44,6 +44,13 @@ export function Header({ project, page, onSessionEnd }: PageProps & { page: Page
   );
 }
 
+/** A message; texts that `isolate` marks keep their own direction. */
+export function StatusText({ text }: { text: string }) {
+  return (
+    <>{text.split(/\u2068(.*?)\u2069/su).map((part, index) => (index % 2 ? <bdi key={index}>{part}</bdi> : part))}</>
+  );
+}
+
 /** A page that could not be loaded; an ended session leads to the sign-in page. */
 export function LoadFailure({
   error,

@@ -110,14 +110,15 @@ export function moveLine(editor: Editor, step: 1 | -1) {
   const rects = [...(document.querySelector(".annotated .now")?.getClientRects() ?? [])];
   const rect = step > 0 ? rects.at(-1) : rects[0];
   if (!rect) return;
-  const { cursor } = editor;
-  const { start, end } = cursor.peek();
+  const { index } = editor.document;
+  const { start, end } = editor.cursor.peek();
   const x = (rect.left + rect.right) / 2;
   for (let distance = 1; distance <= 8; distance++) {
     const y = (rect.top + rect.bottom) / 2 + step * distance * rect.height * 0.6;
     if (y < 0 || y > innerHeight) break;
     const offset = getOffsetAt(x, y);
     if (offset === null || (offset >= start && offset <= end) || (step > 0 ? offset < end : offset > start)) continue;
+    if (!index.getWords(index.getParagraph(offset)).length) continue; // an empty line
     return editor.moveTo(offset);
   }
   editor.moveParagraph(step);

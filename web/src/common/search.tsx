@@ -16,6 +16,8 @@ export interface SearchCommand {
   name: string;
   description: string;
   run: () => void;
+  /** A key that runs it while the search has no results. */
+  shortcut?: string;
 }
 
 interface SearchOption {
@@ -27,8 +29,11 @@ interface SearchOption {
   select: () => void;
 }
 
-const hasText = ({ name, id }: Entity, text: string): boolean =>
-  (name ?? "").toLowerCase().includes(text) || id.toLowerCase().includes(text);
+/** Drop case and diacritics. */
+const foldText = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
+const hasText = ({ name, id }: Entity, text: string, reason = ""): boolean =>
+  [name ?? "", id, reason].some((field) => foldText(field).includes(text));
 
 export function EntitySearch({
   initialText,
@@ -36,6 +41,7 @@ export function EntitySearch({
   label,
   proposals = [],
   commands = [],
+  excludedIds = [],
   onSelect,
   onCancel,
 }: {
@@ -44,6 +50,7 @@ export function EntitySearch({
   label: string;
   proposals?: readonly Proposal[];
   commands?: readonly SearchCommand[];
+  excludedIds?: readonly string[];
   onSelect: (entity: Entity) => void;
   onCancel: () => void;
 }) {
@@ -77,9 +84,11 @@ export function EntitySearch({
     };
   }, [text]);
   const query = text.trim();
-  const queryText = query.toLowerCase();
+  const queryText = foldText(query);
   const isAnswered = result.query === query || !hasSearch;
-  const visibleProposals = proposals.filter(({ entity }) => text === initialText || hasText(entity, queryText));
+  const visibleProposals = proposals.filter(
+    ({ entity, reason }) => text === initialText || hasText(entity, queryText, reason),
+  );
   // Until the answer arrives, earlier results stay if they fit what was typed since.
   const matches = isAnswered ? result.entities : result.entities.filter((entity) => hasText(entity, queryText));
   // Accept an id that the search does not find. The server turns an address into the id of its entity.
@@ -94,7 +103,10 @@ export function EntitySearch({
     ...visibleProposals,
     ...typedEntities.filter((typed) => !matches.some((match) => match.id === typed.id)).map(addReason),
     ...matches.map(addReason),
-  ].filter(({ entity }, index, all) => all.findIndex((other) => other.entity.id === entity.id) === index);
+  ].filter(
+    ({ entity }, index, all) =>
+      !excludedIds.includes(entity.id) && all.findIndex((other) => other.entity.id === entity.id) === index,
+  );
   const options: SearchOption[] = [
     ...entities.map(({ entity, reason }) => ({
       key: entity.id,
@@ -120,10 +132,15 @@ export function EntitySearch({
     () => document.getElementById(`option-${selectedIndex}`)?.scrollIntoView({ block: "nearest" }),
     [selectedIndex, options.length],
   );
+  const hasNoResults = isEmpty && isAnswered && !!query && !result.message;
+  const shortcut = hasNoResults ? commands.find((command) => command.shortcut) : undefined;
   const handleKey = (event: KeyboardEvent) => {
     if (event.isComposing) return;
+    // After a digit or a space the key goes on with the query.
+    const isShortcut = event.key === shortcut?.shortcut && (text === initialText || !/[\d\s]$/.test(text));
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && options.length)
+    if (shortcut && isShortcut) shortcut.run();
+    else if (step && options.length)
       setPosition(
         selectedIndex < 0 && step < 0 ? options.length - 1 : (selectedIndex + step + options.length) % options.length,
       );
@@ -135,7 +152,13 @@ export function EntitySearch({
   };
   const message =
     result.message ??
-    (!isEmpty ? "" : !query ? "Enter a name." : isAnswered ? "No results. Try another name or an id." : "Searching …");
+    (hasNoResults
+      ? `No results. Try another name or an id.${shortcut ? ` Press ${shortcut.shortcut} for ${shortcut.name}.` : ""}`
+      : !isEmpty
+        ? ""
+        : query
+          ? "Searching …"
+          : "Enter a name.");
   return (
     <div class="search">
       <label for="search">{label}</label>

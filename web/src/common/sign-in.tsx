@@ -1,5 +1,5 @@
 // The page that exchanges an invitation for a session.
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Prose } from "./components";
 
 const JOIN_PREFIX = "#/join/";
@@ -21,6 +21,8 @@ export function SignIn({
 }) {
   const [linkInvitation] = useState(location.hash.startsWith(JOIN_PREFIX) ? parseInvitation(location.hash) : "");
   const [state, setState] = useState({ message, isBusy: false });
+  const formElement = useRef<HTMLFormElement>(null);
+  useEffect(() => formElement.current?.querySelector<HTMLElement>("input, button")?.focus(), []);
   const submitForm = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -42,7 +44,7 @@ export function SignIn({
       <div class="prose">
         <Prose text={consent} />
       </div>
-      <form class="sign-in" onSubmit={submitForm}>
+      <form ref={formElement} class="sign-in" onSubmit={submitForm}>
         {!linkInvitation && (
           <label class="field">
             Your invitation

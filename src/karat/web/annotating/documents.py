@@ -86,8 +86,8 @@ class DocumentDesk:
             )
             for view in views
         )
-        n_done = sum(view.status == "done" for view in views)
-        return payloads.DocumentsPayload(rows, n_done, self.store.has_more_documents(annotator))
+        n_done, n_documents = self.store.get_progress(annotator)
+        return payloads.DocumentsPayload(rows, n_done, n_documents, self.store.has_more_documents(annotator))
 
     def reserve_document(self, annotator: str) -> payloads.NextDocumentPayload:
         """Reserve the next document of an annotator."""

@@ -134,10 +134,11 @@ class DocumentRow(msgspec.Struct, frozen=True):
 
 
 class DocumentsPayload(msgspec.Struct, frozen=True):
-    """The documents of an annotator; `remaining` if there are more to annotate."""
+    """The documents of an annotator, those to come included in `total`; `remaining` if there are more to annotate."""
 
     documents: tuple[DocumentRow, ...]
     done: int
+    total: int
     remaining: bool
 
 
