@@ -139,8 +139,10 @@ SOME_DATA = {
 
 
 @pytest.mark.shared
-# bat-2013 runs linkers over the starter itself; conventions scores the files of the others for minutes.
-@pytest.mark.parametrize("suite", [name for name in list_plugins("suites") if name not in ("bat-2013", "conventions")])
+# bat-2013 and zelda-2023 run linkers over the starter itself; conventions scores the files of the others for minutes.
+@pytest.mark.parametrize(
+    "suite", [name for name in list_plugins("suites") if name not in ("bat-2013", "conventions", "zelda-2023")]
+)
 @pytest.mark.extras  # it takes long
 def test_every_suite_gives_equal_figures_with_it_and_without(suite, shared, tmp_path, gone):
     place, some = shared / get_plugin("suites", suite, Suite).data_path, SOME_DATA.get(suite)
