@@ -40,7 +40,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RunCurve:
-    """A run of which a curve is computed in one view."""
+    """A run whose curve is computed in one view."""
 
     signature: Signature
     """Everything that affects the scores."""

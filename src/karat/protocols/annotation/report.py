@@ -96,7 +96,7 @@ class AnnotationReport(JsonFile, frozen=True, tag="karat-annotation-report/1"):
     agreement: VersionAgreement | None
     """Agreement of annotators before adjudication; null if no document was finished by two."""
     details: Agreement | None
-    """The same in the definitions of `karat agreement`, with every pair of annotators."""
+    """Agreement as `karat agreement` defines it, with every pair of annotators."""
     annotators: tuple[AnnotatorRecord, ...]
     """Annotators by pseudonym."""
     periods: tuple[PeriodRecord, ...]

@@ -51,7 +51,7 @@ class AccessDeniedError(KaratError):
 
 
 class InvitationError(AccessDeniedError):
-    """An invitation that lets nobody in."""
+    """An invitation that is invalid, expired or used, or whose access was revoked."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from karat.protocols.campaigns.tables import JUDGES, LEASES, PROPERTIES, RECORDS
 DocumentStatus: TypeAlias = Literal["open", "done", "skipped"]
 """Whether an annotator works on a document, has finished it, or has skipped it."""
 Role: TypeAlias = Literal["annotator", "adjudicator"]
-"""What a person does in a project."""
+"""The role of a person in a project."""
 
 _PROGRESS_KEYS: Final = ("adjudicators", "guidelines", "round")
 _RECORD_DECODER: Final[JsonDecoder[Record]] = JsonDecoder(Record)  # type: ignore[arg-type]  # a union of types
@@ -81,7 +81,7 @@ class AnnotatorStatus(NamedTuple):
     worker: str | None
     """Worker id; None if the person was anonymised."""
     role: Role
-    """What the person does."""
+    """Role in the project."""
     done: int
     """Number of finished documents."""
     open: int

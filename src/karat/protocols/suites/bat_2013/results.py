@@ -348,7 +348,7 @@ DISSIMILARITY_COMMAND: Final = "\n".join([*create_files((AIDA,)), compare_output
 
 
 def _list_lost_cells(table: str) -> Iterator[Cell]:
-    """Yield the cells of a printed table, none of which can be computed."""
+    """Yield the cells of a printed table as impossible."""
     for row, column, published in read_cells(table):
         yield Cell(row, column, published, None, LOST_OUTPUTS)
 
@@ -361,13 +361,13 @@ def _list_similarity_cells() -> Iterator[Cell]:
 
 
 def _list_lost_curves(column: str) -> Iterator[Cell]:
-    """Yield a cell for the curve of each annotator, none of which can be computed."""
+    """Yield a cell for the curve of each annotator, as impossible."""
     for name in read_numbers(TABLE_12, read_header(TABLE_12)[0]):
         yield Cell(name, column, "curve", None, LOST_OUTPUTS)
 
 
 def _list_figure_5_claims() -> Iterator[Cell]:
-    """Yield what the text says about Figure 5, none of which can be computed."""
+    """Yield the claims of the text about Figure 5 as impossible."""
     claims = {
         "r = 0.5: the most closely related entities": "TagMe",
         "r = 0.5: the least closely related entities": "Illinois Wikifier",

@@ -131,7 +131,7 @@ class ConventionFinding:
         return [None if np.isnan(value) else value for value in values.tolist()]
 
     def count_reversals(self, orders: Iterable[tuple[ProfileScores, PairOrder]]) -> int:
-        """Count the pairs of which each system is significantly better under some profile, without correction."""
+        """Count the pairs whose systems are each significantly better under some profile, without correction."""
         return sum(
             has_both_signs(
                 difference

@@ -17,7 +17,7 @@ from karat.protocols.zelda.splits import find_split_files, parse_split
 from karat.storage.files import Source
 
 FOLDERS: Final = ("elevant/results", "finegrained", "formats/hipe", "zelda")
-"""The folders with outputs, of which a folder of data has at least one."""
+"""The folders with outputs; a folder of data has at least one."""
 
 _GOLD_NAMES: Final = {"ACE04": "ACE"}
 """Names of datasets in the files of gold standards, if those of the systems' outputs differ."""

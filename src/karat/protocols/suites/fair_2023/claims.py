@@ -27,7 +27,7 @@ NIL_LINKS: Final = "ner-fp-groundtruth-unknown"
 """The error category of links on mentions that the gold standard links to NIL."""
 
 INCLUDED: Final = "ner-fn-partially-included"
-"""The error category of mentions of which only a part was predicted."""
+"""The error category of mentions that were predicted only in part."""
 
 DEMONYM: Final = "disambiguation-demonym"
 METONYM: Final = "disambiguation-metonymy"
@@ -185,7 +185,7 @@ class _Contrast(NamedTuple):
     formatter: Callable[[float], str] = points
     """The form of the figure."""
     trait: str | None = None
-    """The trait of which a benchmark needs at least 2 % of the mentions, by the rule of Table 4."""
+    """The trait that at least 2 % of the mentions of a benchmark must have, by the rule of Table 4."""
 
     def check(self, scores: Measurements, system: str) -> ClaimOutcome:
         """Compare the figure of `system`, averaged over the benchmarks, with the mean of the others."""
@@ -253,7 +253,7 @@ class PrintedClaim:
     system: str
     """The system."""
     contrasts: tuple[PrintedContrast, ...]
-    """What must hold."""
+    """The condition that must hold."""
 
     def build_cell(self, row: str, column: str, published: str) -> Cell:
         """Return the cell of the claim; the paper says `published` in a table's `row` and `column`."""

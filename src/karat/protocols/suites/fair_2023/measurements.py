@@ -243,7 +243,7 @@ def average(values: Sequence[float]) -> float:
 
 
 def select_benchmarks(benchmarks: Mapping[str, BenchmarkMeasurements], trait: str) -> list[str]:
-    """Return the benchmarks of which at least 2 % of the linked mentions have `trait`, by the rule of Table 4."""
+    """Return the benchmarks in which at least 2 % of the linked mentions have `trait`, by the rule of Table 4."""
     min_share = ScorecardOptions().min_share
     return [name for name, scores in benchmarks.items() if (share := scores.share(trait)) and share >= min_share]
 
