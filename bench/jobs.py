@@ -228,7 +228,7 @@ def _score_files(data: Files, *, text: bool) -> Outcome:
     with record_time(seconds, "load"):
         corpus, (run,) = load_gold_and_runs(str(data.gold), [str(data.predictions)], text=text)
     held = 0
-    for part in ("start", "match"):  # the first may import Numba and load or compile machine code
+    for part in ("start", "match"):  # the first may import modules
         corpus.cache.clear()  # so that the next evaluation starts without cached values
         with record_time(seconds, part):
             result = karat.evaluate(corpus, run, measures=measures)
@@ -271,18 +271,7 @@ def score_many_runs(data: Files) -> Outcome:
     """Time the evaluation of 5,000 runs on one document together, and of 500 one by one; `data` is ignored."""
     corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
     document = karat.Corpus.from_documents([next(iter(corpus))])
-    document_response = next(response for response in run if response.id == document.ids[0].as_py())
-    rng = np.random.default_rng(1)
-    many_runs = [
-        karat.Run.from_responses(
-            [
-                msgspec.structs.replace(
-                    document_response, predictions=tuple(a for a in document_response.predictions if rng.random() < 0.8)
-                )
-            ]
-        )
-        for _ in range(5_000)
-    ]
+    many_runs = _thin_out(karat.Run.from_responses(a for a in run if a.id == document.ids[0].as_py()), 5_000)
     first = karat.evaluate_runs(document, many_runs[:10])
     assert [dict(scores.scores) for scores in first] == [
         {name: karat.evaluate(document, single_run).score(name) for name in scores}
@@ -293,8 +282,33 @@ def score_many_runs(data: Files) -> Outcome:
         karat.evaluate_runs(document, many_runs)
     with record_time(seconds, "500 alone"):
         for single_run in many_runs[:500]:
-            karat.evaluate(document, single_run)
+            assert karat.evaluate(document, single_run)["strong:micro.f1"] is not None
     return Outcome(seconds, peak_memory(), {}, len(many_runs))
+
+
+def _thin_out(run: karat.Run, count: int) -> list[karat.Run]:
+    """Return `count` runs, each with a random 80 % of the predictions."""
+    rng = np.random.default_rng(1)
+    return [
+        karat.Run.from_responses(
+            msgspec.structs.replace(response, predictions=tuple(a for a in response.predictions if rng.random() < 0.8))
+            for response in run
+        )
+        for _ in range(count)
+    ]
+
+
+def explain_gaps(data: Files) -> Outcome:
+    """Time gap explanations of 1, 10 and 100 systems on one small corpus; `data` is ignored, `size` is the mixtures."""
+    corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
+    explanation = karat.explain_gap(corpus, run, reference_profile="gerbil")  # imports lazy modules
+    seconds: dict[str, float] = {}
+    for count in (1, 10, 100):
+        runs = _thin_out(run, count)
+        with record_time(seconds, f"{count} systems"):
+            for single_run in runs:
+                karat.explain_gap(corpus, single_run, reference_profile="gerbil")
+    return Outcome(seconds, peak_memory(), {}, explanation.n_mixtures)
 
 
 def compute_curve(data: Files) -> Outcome:
@@ -393,6 +407,7 @@ def main() -> None:
         "karat-matching": match_arrays,
         "by-document": score_by_document,
         "runs": score_many_runs,
+        "why": explain_gaps,
         "curve": compute_curve,
         "neleval": compute_neleval_measures,
         "formats": read_formats,

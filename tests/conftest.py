@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from karat.cli.main import main
+from karat.cli.startup import freeze_garbage_collector
 from karat.model.spec.settings.settings import SIGNED_SETTINGS
 
 for name, examples in (("quick", 20), ("usual", 40), ("thorough", 500)):
@@ -23,6 +24,9 @@ for name, examples in (("quick", 20), ("usual", 40), ("thorough", 500)):
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual" if os.environ.get("KARAT_EXTRAS") else "quick"))
 
 os.environ["COLUMNS"] = "1000"  # what is printed is one thing, how it fits a terminal another
+
+if find_spec("dateutil") is None:
+    sys.modules["dateutil"] = None  # pyarrow looks for it with every Python value, along the whole path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "src" / "karat" / "render" / "schema"
@@ -53,6 +57,7 @@ def _karat(*arguments: object, stdin: bytes = b"") -> Ran:
     with (
         patch.object(sys, "argv", ["karat", *map(str, arguments)]),
         patch.object(sys, "stdin", given),
+        patch.object(sys, "meta_path", [*sys.meta_path]),  # to which each command adds its own import hook
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -108,6 +113,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("extras"):
             item.add_marker(pytest.mark.skip(reason="needs the packages of an extra; make test-all installs them"))
+
+
+def pytest_collection_finish():
+    """Exempt the collected tests from garbage collection, and collect as rarely as the command line does."""
+    freeze_garbage_collector()
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,14 @@ ENTITIES = ["Q1", "Q2", "Ünï|code:", None]
 TEXT = st.text(alphabet="ab \r\n\ufeff\u0301é漢😀𝒳", min_size=8, max_size=12)
 WORDS = st.text(alphabet='aZ0 é😀:|,"\\\n', max_size=5)
 SCORES = st.none() | st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(-5, 5, allow_nan=False)
+# Strategies are made once: hypothesis validates each new one when it is drawn from.
+LINKS = st.sampled_from(ENTITIES)
+LINKS_OR_NONE = st.sampled_from([*ENTITIES, UNLINKED])
+MENTION_IDS = st.sampled_from([None, "u", "v"])
+KINDS = st.sampled_from([None, "quantity", "datetime", "coreference", "descriptive"])
+OPTIONAL_WORDS = st.none() | WORDS
+FEW_WORDS = st.lists(WORDS, max_size=2)
+WORD_PAIRS = st.dictionaries(WORDS, WORDS, max_size=2)
 
 
 @st.composite
@@ -21,15 +29,13 @@ def spans(draw, length: int):
 
 @st.composite
 def labels(draw, length: int, *, plain: bool, families: bool = False):
-    entities = st.sampled_from(ENTITIES if plain else [*ENTITIES, UNLINKED])
+    entities = LINKS if plain else LINKS_OR_NONE
     count = draw(st.integers(0, 6))
     found: dict[tuple, Label] = {}
     for _ in range(count):
         start, end = draw(spans(length))
         entity = draw(entities)
-        extra = (
-            {} if plain else {"optional": draw(st.booleans()), "mention_id": draw(st.sampled_from([None, "u", "v"]))}
-        )
+        extra = {} if plain else {"optional": draw(st.booleans()), "mention_id": draw(MENTION_IDS)}
         found.setdefault((start, end, entity), Label(start, end, entity, **extra))
     if families and any(label.mention_id == "u" for label in found.values()):
         return tuple(
@@ -43,7 +49,7 @@ def labels(draw, length: int, *, plain: bool, families: bool = False):
 
 @st.composite
 def predictions(draw, length: int, *, plain: bool, scored: bool = True):
-    entities = st.sampled_from(ENTITIES if plain else [*ENTITIES, UNLINKED])
+    entities = LINKS if plain else LINKS_OR_NONE
     return tuple(
         Prediction(*draw(spans(length)), draw(entities), score=draw(SCORES) if scored else None)
         for _ in range(draw(st.integers(0, 6)))
@@ -77,7 +83,7 @@ def families(draw):
     items = {}
     for unit, parent in (("r", None), ("a", "r"), ("b", "r"), ("c", "b")):
         start, end = draw(spans(len(text)))
-        entity = draw(st.sampled_from(ENTITIES))
+        entity = draw(LINKS)
         items.setdefault(
             (start, end, entity),
             Label(start, end, entity, mention_id=unit, parent=parent, optional=draw(st.integers(0, 3)) == 0),
@@ -95,6 +101,8 @@ def families(draw):
 
 tags = st.builds(Tag, WORDS, rank=st.none() | st.integers(1, 9), score=SCORES)
 statements = st.builds(Triple, WORDS, WORDS, WORDS, score=SCORES)
+FEW_TAGS, FEW_STATEMENTS = st.lists(tags, max_size=2), st.lists(statements, max_size=2)
+CANDIDATES = st.lists(st.builds(Candidate, WORDS, score=SCORES), max_size=2)
 metadata = st.dictionaries(st.sampled_from(["title", "language", "ünï"]), WORDS, max_size=2)
 
 
@@ -110,15 +118,15 @@ def rich_documents(draw):
                 label.start,
                 label.end,
                 label.entity,
-                same_as=tuple(draw(st.lists(WORDS, max_size=2))),
-                name=draw(st.none() | WORDS),
-                types=tuple(draw(st.lists(WORDS, max_size=2))),
-                categories=tuple(draw(st.lists(WORDS, max_size=2))),
-                difficulty=draw(st.none() | WORDS),
-                kind=draw(st.sampled_from([None, "quantity", "datetime", "coreference", "descriptive"])),
+                same_as=tuple(draw(FEW_WORDS)),
+                name=draw(OPTIONAL_WORDS),
+                types=tuple(draw(FEW_WORDS)),
+                categories=tuple(draw(FEW_WORDS)),
+                difficulty=draw(OPTIONAL_WORDS),
+                kind=draw(KINDS),
                 optional=label.optional,
                 mention_id=label.mention_id,
-                nil_cluster=draw(st.none() | WORDS),
+                nil_cluster=draw(OPTIONAL_WORDS),
             )
             for label in plain
         )
@@ -128,9 +136,9 @@ def rich_documents(draw):
                 text,
                 full,
                 evaluation_span=draw(st.none() | st.just((1, 4))),
-                tags=tuple(draw(st.lists(tags, max_size=2))),
-                relations=tuple(draw(st.lists(statements, max_size=2))),
-                meta=draw(st.dictionaries(WORDS, WORDS, max_size=2)),
+                tags=tuple(draw(FEW_TAGS)),
+                relations=tuple(draw(FEW_STATEMENTS)),
+                meta=draw(WORD_PAIRS),
             )
         )
     return documents
@@ -140,9 +148,10 @@ invented_mentions = st.builds(
     InventedMention,
     WORDS,
     st.just(UNLINKED) | st.none() | WORDS,
-    types=st.lists(WORDS, max_size=2).map(tuple),
+    types=FEW_WORDS.map(tuple),
     score=SCORES,
 )
+FEW_INVENTED = st.lists(invented_mentions, max_size=2)
 
 
 @st.composite
@@ -155,11 +164,11 @@ def rich_responses(draw):
                 prediction.start,
                 prediction.end,
                 prediction.entity,
-                same_as=tuple(draw(st.lists(WORDS, max_size=2))),
-                types=tuple(draw(st.lists(WORDS, max_size=2))),
+                same_as=tuple(draw(FEW_WORDS)),
+                types=tuple(draw(FEW_WORDS)),
                 score=prediction.score,
-                candidates=tuple(draw(st.lists(st.builds(Candidate, WORDS, score=SCORES), max_size=2))),
-                nil_cluster=draw(st.none() | WORDS),
+                candidates=tuple(draw(CANDIDATES)),
+                nil_cluster=draw(OPTIONAL_WORDS),
             )
             for prediction in draw(predictions(10, plain=False))
         )
@@ -167,13 +176,13 @@ def rich_responses(draw):
             Response(
                 f"d{number}" + draw(WORDS),
                 full,
-                tags=tuple(draw(st.lists(tags, max_size=2))),
-                relations=tuple(draw(st.lists(statements, max_size=2))),
+                tags=tuple(draw(FEW_TAGS)),
+                relations=tuple(draw(FEW_STATEMENTS)),
                 seconds=draw(st.none() | st.floats(0, 9)),
                 tokens=draw(st.none() | st.integers(0, 2**40)),
                 cost=draw(st.none() | st.floats(0, 9)),
-                error=draw(st.none() | WORDS),
-                invented=tuple(draw(st.lists(invented_mentions, max_size=2))),
+                error=draw(OPTIONAL_WORDS),
+                invented=tuple(draw(FEW_INVENTED)),
             )
         )
     return responses

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from click.testing import CliRunner
+
 import karat
 from differences import DIFFERENCES, PROFILES
 from karat.analysis.explanation.prose import find_order_dependent_settings
@@ -22,6 +24,7 @@ from karat.cli.data import COMMANDS as DATA
 from karat.cli.kb import COMMANDS as KB
 from karat.cli.kb.build import COMMANDS as BUILD
 from karat.cli.main import COMMANDS
+from karat.cli.main import karat as karat_command
 from karat.cli.zelda import COMMANDS as ZELDA
 from karat.matching.judge.policy import OUTCOME_TABLE
 from karat.matching.select.selection import FILTERS
@@ -346,16 +349,16 @@ _CONSTANTS = {
 
 
 def commands() -> str:
-    """Run `--help` of every command and return the output as Markdown."""
+    """Return what `--help` of every command prints, as Markdown."""
     blocks = []
     groups = {"data": DATA, "kb": KB, "kb build": BUILD, "zelda": ZELDA}
     inside = [f"{group} {name}" for group, commands in groups.items() for name in sorted(commands)]
     for name in ("", *sorted(COMMANDS), *inside):
         arguments = [*name.split(), "--help"]
-        wide = {**os.environ, "COLUMNS": "100"}
-        done = subprocess.run([sys.executable, "-m", "karat", *arguments], capture_output=True, check=True, env=wide)
+        done = CliRunner().invoke(karat_command, arguments, prog_name="karat", terminal_width=78)
+        assert done.exit_code == 0, done.output
         blocks.append(f"## `karat {name}`" if name else "## `karat`")
-        blocks.append(f"```text\n{done.stdout.decode().rstrip()}\n```")
+        blocks.append(f"```text\n{done.stdout.rstrip()}\n```")
     return "\n\n".join(blocks)
 
 

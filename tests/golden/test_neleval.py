@@ -326,6 +326,18 @@ def test_several_ids_on_one_span_in_clusterings(tmp_path):
     assert ours[1][:2] == pytest.approx(((2 / 3 + 1 + 1 / 2) / 3, 1))
 
 
+def test_more_shared_pairs_than_predicted_pairs_are_kept_in_a_result_file():
+    """Spans 1 and 2 are Q1 and Q2 in gold and Q1 in the run. The pair is shared with both gold clusters: 2 of 1."""
+    labels = [Label(start, start + 2, entity) for start in (0, 4) for entity in ("Q1", "Q2")]
+    corpus = Corpus.from_documents([Document("d", TEXT, tuple(labels))])
+    run = Run.from_responses([Response("d", (Prediction(0, 2, "Q1"), Prediction(4, 6, "Q1")))])
+    result = karat.evaluate(corpus, run, profile="neleval", measures=["pairwise"])
+    assert result["pairwise:micro.p"] == 2
+    again = karat.Result.from_json(result.to_json())
+    assert again.counts("pairwise") == result.counts("pairwise")
+    assert again.counts("pairwise").unmatched_predictions == -1
+
+
 def test_lines_without_id_are_one_cluster(tmp_path):
     """Gold has three spans without id, the system two of them and one as Q1."""
     gold = ["d 0 2", "d 4 6", "e 0 2"]

@@ -11,24 +11,16 @@ import karat
 from karat.evaluation import block
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
-from karat.matching.judge import fast_match_counts
 from karat.matching.judge.judge import PairCache
+from karat.matching.judge.match_counts import CountingRule, count_largest_matchings, count_matches, count_span_matches
 from tests import strategies
 
 RELATIONS = ("strong", "weak", "mention", "mention-weak")
-KERNELS = ["plain", pytest.param("compiled", marks=pytest.mark.extras)]
+RULES = [CountingRule(exact, links) for exact in (True, False) for links in (True, False)]
 
 
-def _kernel(name):
-    kernel = fast_match_counts.count_largest_matchings if name == "plain" else fast_match_counts.compile_kernel()
-    assert kernel is not None, "the extra fast brings Numba"
-    return kernel
-
-
-@pytest.mark.parametrize("name", KERNELS)
 @given(pair=strategies.pairs(plain=True), spoilt=strategies.pairs(families=True))
-def test_counts_are_what_verdicts_add_up_to(name, pair, spoilt):
-    kernel = _kernel(name)
+def test_counts_are_what_verdicts_add_up_to(pair, spoilt):
     for corpus, run in (pair, spoilt):
         evaluation = Evaluation.from_data(
             Request.from_options(measures=[f"{name}:micro.f1" for name in RELATIONS]), corpus, run
@@ -37,16 +29,14 @@ def test_counts_are_what_verdicts_add_up_to(name, pair, spoilt):
         gold, predictions = pairing.gold_block(0, size), pairing.prediction_block(0, size)
         for name in RELATIONS:
             plan = evaluation.plans.views[name]
-            found = fast_match_counts.count_matches_with(
-                kernel, *plan.selection.apply(gold, predictions), plan.relation, 0, size
-            )
+            found = count_matches(*plan.selection.apply(gold, predictions), plan.relation, 0, size)
             expected = plan.judge(gold, predictions, PairCache()).document_sums(0, size)
             assert found is not None or corpus is spoilt[0]
             assert found is None or np.array_equal(found.document_sums(0, size), expected), name
             both = pairing.span_arrays
             assert both is not None or corpus is spoilt[0]
             if both is not None and plan.can_count_spans(both):
-                (at_once,) = fast_match_counts.count_span_matches_with(kernel, both, [plan.relation], 0, size)
+                (at_once,) = count_span_matches(both, [plan.relation], 0, size)
                 assert np.array_equal(at_once.document_sums(0, size), expected), name
 
 
@@ -67,7 +57,6 @@ def test_scores_are_the_same_if_no_verdicts_are_kept(pair, profile, settings, si
     expected = karat.evaluate(corpus, run, profile=profile, settings=settings, extra_measures=also)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(block, "_MAX_STORED_ITEMS", -1)
-        patch.setattr(fast_match_counts, "compile_kernel", lambda: fast_match_counts.count_largest_matchings)
         found = karat.evaluate(corpus, run, profile=profile, settings=settings, extra_measures=also, block_size=size)
     assert found.scores == expected.scores
 
@@ -80,35 +69,31 @@ def spans(*, most=80):
 
 @given(documents=st.lists(st.tuples(spans(), spans()), max_size=4))
 def test_what_is_counted_is_the_size_of_a_largest_matching(documents):
-    """Whatever the order of the spans; more of them than are sorted one by one."""
+    """Whatever the order of the spans."""
     sides = [laid_out([document[side] for document in documents]) for side in (0, 1)]
-    found = counting_of(fast_match_counts.count_largest_matchings, *sides)
     expected = [
         [largest(gold, predictions, exact=exact, links=links) for gold, predictions in documents]
-        for exact in (True, False)
-        for links in (True, False)
+        for exact, links in RULES
     ]
-    assert found.tolist() == expected
+    assert counting_of(*sides) == expected
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_hard_documents_are_counted(name):
+def test_hard_documents_are_counted():
     """Nested spans, spans that all overlap, the same span over and over, nothing at all; linked alike or not."""
-    kernel = _kernel(name)
     size = 2_000
     nested = [(i, 2 * size - i, i) for i in range(size)]
     stairs = [(i, i + size, 0) for i in range(size)]
     same = [(0, 1, i) for i in range(size)]
-    golds = laid_out([nested, stairs, same, [], nested, []])
-    predictions = laid_out([nested[::-1], stairs[::2], [(0, 1, 7)] * size, stairs, [], []])
-    strong, mention, weak, place = counting_of(kernel, golds, predictions).tolist()
-    assert strong == [size, size // 2, 1, 0, 0, 0]
-    assert mention == [size, size // 2, size, 0, 0, 0]
-    assert weak == [size, size // 2, 1, 0, 0, 0]
-    assert place == [size, size // 2, size, 0, 0, 0]
+    chain = [(2 * i, 2 * i + 3, 0) for i in range(size)]
+    golds = laid_out([nested, stairs, same, [], nested, [], chain])
+    predictions = laid_out([nested[::-1], stairs[::2], [(0, 1, 7)] * size, stairs, [], [], chain[::-2]])
+    strong, mention, weak, place = counting_of(golds, predictions)
+    assert strong == [size, size // 2, 1, 0, 0, 0, size // 2]
+    assert mention == [size, size // 2, size, 0, 0, 0, size // 2]
+    assert weak == [size, size // 2, 1, 0, 0, 0, size // 2]
+    assert place == [size, size // 2, size, 0, 0, 0, size // 2]
     others = laid_out([[(start, end, size + id) for start, end, id in nested]])
-    rows = counting_of(kernel, laid_out([nested]), others)
-    assert rows.ravel().tolist() == [0, size, 0, size]
+    assert counting_of(laid_out([nested]), others) == [[0], [size], [0], [size]]
 
 
 def laid_out(documents):
@@ -120,11 +105,8 @@ def laid_out(documents):
     return columns
 
 
-def counting_of(kernel, gold, predictions):
-    documents = len(gold[0]) - 1
-    found = np.zeros((4, documents), np.int64)
-    kernel(gold, predictions, 0, documents, found, np.zeros((8, len(gold[1]) + len(predictions[1]) + 1), np.int64))
-    return found
+def counting_of(gold, predictions):
+    return [sizes.tolist() for sizes in count_largest_matchings(gold, predictions, RULES, 0, len(gold[0]) - 1)]
 
 
 def largest(gold, predictions, *, exact, links):

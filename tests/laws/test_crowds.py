@@ -26,10 +26,17 @@ from tests.conftest import with_settings
 
 MEASURES = [f"{relation}:micro.f1" for relation in ("strong", "weak", "mention", "mention-weak")]
 
+BAG = [
+    "view",
+    "gold",
+    "prediction",
+    *(f"{state}_{side}" for state in ("matched", "unmatched") for side in ("gold", "prediction")),
+]
+
 
 def bag(result):
     """What became of every label and every prediction; who is matched with whom may differ where nothing prefers it."""
-    rows = result.verdicts.to_pylist()
+    rows = result.verdicts.select(BAG).to_pylist()
     of_gold = [(r["view"], r["gold"], r["matched_gold"], r["unmatched_gold"]) for r in rows if r["gold"] is not None]
     predictions = [
         (r["view"], r["prediction"], r["matched_prediction"], r["unmatched_prediction"])

@@ -27,6 +27,13 @@ KB = InMemoryKB.from_tables(
 ENTITIES = st.sampled_from(["Q1", "Q2", "Q3", "http://dbpedia.org/resource/A", None, UNLINKED])
 WORDS = st.sampled_from([(), ("A",), ("A", "B"), ("B",)])
 SAME = st.sampled_from([(), (), ("Q2",)])
+MENTION_IDS = st.sampled_from([None, None, "u", "v"])
+KINDS = st.sampled_from([None, None, "quantity", "coreference"])
+CANDIDATES = st.sampled_from([(), ("Q1",), ("Q2", "Q1")])
+PLACES = st.lists(st.tuples(spans(LENGTH), ENTITIES), max_size=5)
+TEXTS = st.text(alphabet="ab 'U", min_size=LENGTH, max_size=LENGTH)
+SCORES = st.sampled_from([st.none(), st.sampled_from([0.25, 0.5])])
+INNER = st.sampled_from([None, (1, 10)])
 
 
 @st.composite
@@ -40,10 +47,10 @@ def _labels(draw):
             end,
             entity,
             optional=draw(st.integers(0, 4)) == 0,
-            mention_id=draw(st.sampled_from([None, None, "u", "v"])),
+            mention_id=draw(MENTION_IDS),
             types=draw(WORDS),
             categories=draw(WORDS),
-            kind=draw(st.sampled_from([None, None, "quantity", "coreference"])),
+            kind=draw(KINDS),
             same_as=draw(SAME),
         )
     return tuple(found.values())
@@ -52,7 +59,7 @@ def _labels(draw):
 @st.composite
 def _predictions(draw, scores):
     """Predictions that collide often, and twins that differ only in what they say besides."""
-    places = draw(st.lists(st.tuples(spans(LENGTH), ENTITIES), max_size=5))
+    places = draw(PLACES)
     places += draw(st.lists(st.sampled_from(places), max_size=2)) if places else []
     return tuple(
         Prediction(
@@ -61,7 +68,7 @@ def _predictions(draw, scores):
             score=draw(scores),
             types=draw(WORDS),
             same_as=draw(SAME),
-            candidates=tuple(map(Candidate, draw(st.sampled_from([(), ("Q1",), ("Q2", "Q1")])))),
+            candidates=tuple(map(Candidate, draw(CANDIDATES))),
         )
         for span, entity in places
     )
@@ -70,13 +77,9 @@ def _predictions(draw, scores):
 @st.composite
 def _shuffled(draw):
     """A corpus and a run, and both again with documents, labels and predictions in another order."""
-    scores = draw(st.sampled_from([st.none(), st.sampled_from([0.25, 0.5])]))
-    texts = st.text(alphabet="ab 'U", min_size=LENGTH, max_size=LENGTH)
+    scores = draw(SCORES)
     count = draw(st.integers(1, 2))
-    documents = [
-        Document(f"d{i}", draw(texts), draw(_labels()), evaluation_span=draw(st.sampled_from([None, (1, 10)])))
-        for i in range(count)
-    ]
+    documents = [Document(f"d{i}", draw(TEXTS), draw(_labels()), evaluation_span=draw(INNER)) for i in range(count)]
     responses = [Response(f"d{i}", draw(_predictions(scores))) for i in range(count)]
     other = [
         Document(d.id, d.text, tuple(draw(st.permutations(d.labels))), evaluation_span=d.evaluation_span)

@@ -69,7 +69,7 @@ def result_of(evaluation):
     """Everything that an evaluation finds out, or what it says is wrong."""
     try:
         result = evaluation.result
-        return result.to_json(), result.verdicts.to_pylist()
+        return result.to_json(), result.verdicts
     except KaratError as problem:
         return str(problem)
 

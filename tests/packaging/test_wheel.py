@@ -125,7 +125,6 @@ WITHOUT = {
     "duckdb": [("score", "demo", "demo/noisy", "--engine", "duckdb")],
     "embed": [("systems", "stages", "embed")],
     "spark": [("score", "demo", "demo/noisy", "--engine", "spark")],
-    "fast": [],  # nothing needs it: it only takes less time
     "clusters": [("score", "gold.jsonl", "predictions.jsonl", "-m", "ceaf-mention:micro.f1")],
     "spacy": [
         ("data", "convert", "demo", "x.spacy"),

@@ -3,6 +3,7 @@
 from threading import Barrier, Thread
 
 import pyarrow as pa
+import pytest
 
 from karat.storage.parquet import SortedTable, write_sorted
 
@@ -33,3 +34,19 @@ def test_threads_that_read_one_table_at_once_get_their_rows(tmp_path):
     for thread in threads:
         thread.join()
     assert problems == []
+
+
+@pytest.mark.parametrize("n_copies", [1, 40])
+def test_few_keys_find_the_same_rows_as_many(tmp_path, n_copies):
+    """Few keys are searched between landmarks, many with an index; keys that repeat cross landmarks."""
+    keys = sorted(f"clé {number:05}" for number in range(0, 9000, 3) for _ in range(n_copies))
+    rows = pa.table({"key": keys, "value": range(len(keys))})
+    write_sorted(tmp_path / "table.parquet", rows.schema, [rows], level=1)
+    table = SortedTable(tmp_path / "table.parquet", "key")
+    queries = [f"clé {number:05}" for number in (0, 1, 189, 192, 4500, 4501, 8997, 8998)] + ["a", "z"]
+    found = [value for query in queries for value in table.find_rows([query], "value").column("value").to_pylist()]
+    assert found == [index for query in queries for index in range(len(keys)) if keys[index] == query]
+    assert table.find_rows(keys, "value").column("value").to_pylist() == list(range(len(keys)))
+    if n_copies == 1:
+        by_key = dict(zip(keys, range(len(keys)), strict=True))
+        assert table.look_up(queries, "value").to_pylist() == [by_key.get(query) for query in queries]

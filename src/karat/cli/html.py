@@ -40,13 +40,16 @@ def write_html(
     report is written. `texts` is the amount of document text in the report. By default `options` score under all
     profiles.
     """
+    from dataclasses import replace
+
     from karat.model.registry import list_plugins
     from karat.storage.content_store import FolderStore, MemoryStore
     from karat.web.archive.archive import Archive
     from karat.web.archive.submissions import ArchiveOptions, add_results
 
     store = MemoryStore() if archive is None else FolderStore.open_or_create(archive)
-    added = add_results(store, entries, request, options or ArchiveOptions(tuple(list_plugins("profiles"))))
+    options = options or ArchiveOptions(tuple(list_plugins("profiles")))
+    added = add_results(store, entries, request, replace(options, has_group_intervals=archive is not None))
     if out is not None:
         write_page(Archive(store, texts, title), out)
     if archive is not None and out != "-":

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from karat.analysis.comparison.entries import Formats
     from karat.analysis.scoring import Tuning
     from karat.evaluation.score_intervals import IntervalOptions
+    from karat.model.results.result import Result
 
 
 class _ScoreFiles(NamedTuple):
@@ -169,7 +170,6 @@ def command(
     from karat.data.load import detect_inputs
     from karat.data.save import LayoutFiles, save_results, save_verdicts, select_view
     from karat.model.spec.report import Style
-    from karat.protocols.verification.overlay import score_overlay
 
     json_file, verdicts_file, view, layout_name = files
     check_paths([gold, *predictions], [json_file, verdicts_file, html.file])
@@ -188,8 +188,12 @@ def command(
     )
     echo_notes(scored.notes)
     results = scored.results
-    corrected, notes = ([], []) if overlay is None else score_overlay(overlay, scored)
-    echo_notes(notes)
+    corrected: list[Result] = []
+    if overlay is not None:
+        from karat.protocols.verification.overlay import score_overlay
+
+        corrected, notes = score_overlay(overlay, scored)
+        echo_notes(notes)
     if layout is not None:
         echo_notes(layout.save(results[0]))
         results = [select_groups(results[0], by)]

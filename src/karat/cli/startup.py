@@ -11,24 +11,31 @@ from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
 from typing import Final
 
-_BLOCKED_FOR: Final = ("karat", "pyarrow")
-"""Packages whose imports of `_BLOCKED_PACKAGES` fail."""
+_BLOCKED_PACKAGES: Final = {"dateutil": ("karat", "pyarrow"), "pandas": ("karat", "pyarrow"), "torch": ("thinc",)}
+"""Packages that others import if they are installed, and that Karat does not need, with the packages that get none."""
 
-_BLOCKED_PACKAGES: Final = ("dateutil", "pandas")
-"""Packages that pyarrow imports if they are installed, and that Karat does not need."""
+_SCORING_COMMANDS: Final = ("compare", "report", "reproduce", "score", "why")
+"""Commands that run no spaCy pipeline, but only spaCy's tokenizer: it imports thinc, which imports torch."""
 
 _GC_THRESHOLD: Final = 10_000
 """New objects between two garbage collections while modules are imported; Python's default is below a thousand."""
 
 
 class _ImportBlocker(MetaPathFinder):
-    """Import hook that skips slow optional imports of pyarrow, which take longer than a small command.
+    """Import hook that skips slow optional imports of pyarrow and thinc, which take longer than a small command.
 
     pyarrow imports pandas with its first array and looks for dateutil with every Python value: both imports fail if
     Karat or pyarrow makes them. Other importers, such as a user's plugin, still get pandas and dateutil. pyarrow also
     parses the documentation of its options to document its functions: the hook replaces that parser with one that finds
-    nothing.
+    nothing. thinc gets no torch in a command that only scores.
     """
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._packages = {
+            package: importers
+            for package, importers in _BLOCKED_PACKAGES.items()
+            if package != "torch" or (arguments and arguments[0] in _SCORING_COMMANDS)
+        }
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -37,7 +44,7 @@ class _ImportBlocker(MetaPathFinder):
 
         For pyarrow's documentation parser, return the specification of a module whose parser finds nothing.
         """
-        if fullname in _BLOCKED_PACKAGES and _importing_module().partition(".")[0] in _BLOCKED_FOR:
+        if fullname in self._packages and _importing_module().partition(".")[0] in self._packages[fullname]:
             raise ImportError(f"Karat's command line does not use {fullname}", name=fullname)
         return ModuleSpec(fullname, _EmptyParserLoader()) if fullname == "pyarrow.vendored.docscrape" else None
 
@@ -67,7 +74,7 @@ def speed_up_start(arguments: Sequence[str]) -> None:
     """
     gc.set_threshold(_GC_THRESHOLD, 10, 10)
     if not any("spark" in argument or argument.endswith(".py") for argument in arguments):
-        sys.meta_path.insert(0, _ImportBlocker())
+        sys.meta_path.insert(0, _ImportBlocker(arguments))
 
 
 def prepare_process() -> None:

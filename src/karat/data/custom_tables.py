@@ -8,8 +8,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from karat.formats.parsing.surfaces.columns import ColumnRoles
-from karat.formats.parsing.surfaces.table import find_missing_columns, make_table_format
-from karat.formats.parsing.surfaces.table_rows import read_column_names, read_rows
 from karat.model.errors import UsageError
 from karat.model.spec.format import ByteSource, Format
 
@@ -34,6 +32,10 @@ class CustomTables:
 
         Records which sets were used. With `strict`, a file without any of the sets is an error.
         """
+        if not self.columns:
+            return None
+        from karat.formats.parsing.surfaces.table import find_missing_columns, make_table_format
+
         for columns in self.columns:
             missing_columns = find_missing_columns(source, columns)
             if not missing_columns:
@@ -50,6 +52,8 @@ class CustomTables:
         Nothing is raised if every set of columns matched some file and the file can be read as a table.
         """
         if self.columns and not source.is_folder:
+            from karat.formats.parsing.surfaces.table_rows import read_rows
+
             next(read_rows(source, is_headerless=False), None)  # a file that cannot be read raises its own error here
         self.check_unused()
 
@@ -63,6 +67,8 @@ class CustomTables:
 
 def _describe_missing(source: ByteSource, missing_columns: Sequence[str]) -> str:
     """Return which columns a file lacks and which columns it has."""
+    from karat.formats.parsing.surfaces.table_rows import read_column_names
+
     names = [] if source.is_folder else read_column_names(source)
     content = f"columns: {', '.join(names[:20])}" if names else "not a table"
     return f"{source.label} has no {', '.join(missing_columns)} ({content})"

@@ -14,7 +14,6 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.data.absolute_iris import IriBases, to_absolute_iris
 from karat.data.catalogue import choose_split, find_dataset, find_stored_predictions, finish_corpus, needs_text
 from karat.data.corpus_pool import has_shared_ids, pool_corpora, pool_runs, pool_runs_like
 from karat.data.custom_tables import CustomTables, get_custom_tables
@@ -279,6 +278,13 @@ class _Input(msgspec.Struct, frozen=True, dict=True):
         holds = self.detected_format.has_gold_and_predictions if self.is_file else None
         return holds is not None and holds(self.source)
 
+    def read_manifest(self) -> Manifest:
+        """Return the manifest stored with a file of predictions; an empty one for other inputs and without one."""
+        if not self.is_file or self.source.is_single_pass:
+            return Manifest()
+        read = self.detected_format.read_manifest
+        return (None if read is None else read(self.source)) or Manifest()
+
     @property
     def is_file(self) -> bool:
         """Whether this is one file, folder or stream, and neither a pool nor a registered name."""
@@ -396,11 +402,7 @@ def load_manifest(name: str, *, format: str | None = None) -> Manifest:
 
     Empty for pools, registered names, streams, and without one.
     """
-    item = _Input(name, format)
-    if not item.is_file or item.source.is_single_pass:
-        return Manifest()
-    read = item.detected_format.read_manifest
-    return (None if read is None else read(item.source)) or Manifest()
+    return _Input(name, format).read_manifest()
 
 
 class Inputs(msgspec.Struct, frozen=True):
@@ -419,6 +421,10 @@ class Inputs(msgspec.Struct, frozen=True):
     def run_names(self) -> list[str]:
         """The names of the files of predictions."""
         return [item.name for item in self.predictions]
+
+    def read_manifests(self) -> list[Manifest]:
+        """Return the manifest of each file of predictions; see `load_manifest`."""
+        return [item.read_manifest() for item in self.predictions]
 
     def load(self, *, text: bool = True) -> tuple[Corpus, list[Run]]:
         """Load the gold standard and all runs in parallel, and align the runs; a file that contains both is read once.
@@ -770,6 +776,8 @@ def save(
     if base is not None or entity_base is not None:
         if not writer.has_iris:
             raise UsageError(f"{writer.title} does not use IRIs. Omit base and entity_base.")
+        from karat.data.absolute_iris import IriBases, to_absolute_iris
+
         data = to_absolute_iris(data, IriBases(base, entity_base))
     if writer.write_folder is not None and target != "-" and not _strip_compression(target).endswith(writer.suffix):
         write_folder(target, writer.write_folder(data))

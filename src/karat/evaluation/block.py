@@ -32,7 +32,7 @@ from karat.evaluation.cases.facet_values import (
     needs_rematching,
 )
 from karat.evaluation.cases.grouped_sums import GroupedSums, Values, group_cases
-from karat.evaluation.cases.id_health import IdStatistics, collect_id_statistics
+from karat.evaluation.cases.id_health import IdStatistics, collect_id_statistics, has_shared_id
 from karat.evaluation.cases.input_checks import InputChecks, check_inputs
 from karat.evaluation.cases.rankings import build_ranking, get_scored_documents, get_scored_predictions
 from karat.evaluation.measures import get_measure
@@ -41,8 +41,8 @@ from karat.evaluation.task_inputs import JudgedTable, TaskInputs
 from karat.evaluation.thresholds import Steps, TunedThreshold, sweep_documents
 from karat.matching.facts.cases import CaseRule, StageCases, build_case_table, build_stage_cases
 from karat.matching.facts.facts import NOMINAL, PRONOMINAL
-from karat.matching.judge.fast_match_counts import MatchCounts, count_span_matches
 from karat.matching.judge.judge import PairCache
+from karat.matching.judge.match_counts import MatchCounts, count_span_matches
 from karat.matching.judge.neleval_keys import CrossDocumentData
 from karat.matching.read.pairing import BLOCK, Pairing
 from karat.matching.read.task_data import DataCounts, count_data, count_unscored
@@ -51,6 +51,7 @@ from karat.model.errors import UsageError
 from karat.model.measure_name import MeasureName, ViewName
 from karat.model.results.ranking import Ranking
 from karat.model.results.verdict import Verdicts, concatenate_verdicts
+from karat.model.spec.facet import Facet
 from karat.model.spec.settings.conventions import FalseCoreference, NearMentions
 from karat.model.spec.settings.task import MENTION_SOURCES, TaskSource
 from karat.model.spec.settings.threshold import Threshold
@@ -328,7 +329,7 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
         if spans is None or not names:
             return {}
         counts = count_span_matches(spans, [plans[name].relation for name in names], first, last)
-        return {} if counts is None else dict(zip(names, counts, strict=True))
+        return dict(zip(names, counts, strict=True))
 
     def weights(self, name: str) -> Floats:
         """Return the sums of the four `Weights` of a table of verdicts, one row per document.
@@ -348,8 +349,12 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def judge_plan(self, plan: Plan) -> Verdicts:
         """Judge all documents of the block by any plan and return the verdicts."""
-        blocks = self._judge_in_blocks({"": plan}, {}, lambda first, last, cases, others: None)
-        return concatenate_verdicts([cases[""] for _, cases in blocks])
+        return self.judge_plans({"": plan})[""]
+
+    def judge_plans(self, plans: Mapping[str, Plan]) -> dict[str, Verdicts]:
+        """Judge all documents of the block by several plans, which share their items; return the verdicts by name."""
+        blocks = [cases for _, cases in self._judge_in_blocks(plans, {}, lambda first, last, cases, others: None)]
+        return {name: concatenate_verdicts([cases[name] for cases in blocks]) for name in plans}
 
     def categorise_cases(self, view: str) -> CategorisedCases:
         """Return the cases of a view with their facts and the masks of their error categories; cached."""
@@ -397,67 +402,7 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
         return bool(len(gold.items) or len(predictions.items))
 
-    def to_sums(self, row: Longs | None = None) -> BlockSums:
-        """Judge the block and return all sums that the request needs.
-
-        `row` has the row of each document in the whole corpus; by default the block is the whole corpus. Only the whole
-        corpus is checked for likely mistakes in offsets.
-        """
-        inputs, plans = self.inputs, self.plans
-        rows = np.arange(len(inputs.corpus)) if row is None else row
-        request, pairing = inputs.request, inputs.pairing()
-        unknown_rows = np.flatnonzero(pairing.document_index < 0)
-        ids = inputs.original_run.ids.take(pa.array(unknown_rows)).to_pylist() if len(unknown_rows) else []
-        divisible = [name for name, plan in plans.views.items() if not plan.is_indivisible]
-        counted = divisible if len(inputs.corpus) else []
-        facets = {name: inputs.get_facet(name) for name in request.facets}
-        document_facets = [name for name, label in facets.items() if label.from_documents and label.scores == "values"]
-        value_facets = [
-            name
-            for name, label in facets.items()
-            if label.scores == "values" and not label.from_documents and not needs_rematching(inputs, name)
-        ]
-        counts_errors = any(label.scores == "errors" for label in facets.values()) and counted
-        categorised = {view: self.categorise_cases(view) for view in plans.stages} if counts_errors else {}
-        words = count_evaluated_words(pairing) if categorised else None
-        return BlockSums(
-            row=rows,
-            ids=inputs.corpus.ids,
-            unknown_responses=tuple(zip(unknown_rows.tolist(), ids, strict=True)),
-            data_counts=(count_data(inputs.corpus), count_data(inputs.run)),
-            skipped=self.count_skipped(),
-            input_checks=check_inputs(
-                pairing,
-                inputs.original_run,
-                has_spans=row is None and request.conventions.task.source in MENTION_SOURCES,
-            ),
-            id_statistics=self._collect_id_statistics(pairing),
-            undecided_counts=count_undecided(inputs),
-            has_gold={source: inputs.pairing(source).has_gold for source in {p.source for p in plans.views.values()}},
-            views={name: self._view_sums(name) for name in counted},
-            grouped_sums={label: self._group_cases(label, counted) for label in value_facets},
-            predicted_facets=frozenset(
-                label for label in value_facets if get_facet_values(inputs, label).predictions.has_values
-            ),
-            document_values={label: get_document_values(inputs, label) for label in document_facets},
-            category_counts={
-                view: count_errors(cases, len(inputs.corpus), words) for view, cases in categorised.items()
-            },
-            views_with_candidates=frozenset(view for view, cases in categorised.items() if cases.has_candidates),
-            cross_document_data=self._collect_cross_document_data(rows),
-        )
-
-    def _collect_id_statistics(self, pairing: Pairing) -> tuple[IdStatistics, IdStatistics] | None:
-        """Return statistics about the ids of gold labels and predictions, or None if no links are compared.
-
-        Triples are excluded because each holds several ids.
-        """
-        request, views = self.inputs.request, self.plans.views.values()
-        compares_ids = request.conventions.task.source != "triples" and any(plan.compares_links for plan in views)
-        kb = pairing.read_options.kb or request.kb  # the former spells ids as these data do
-        return collect_id_statistics(pairing, kb) if compares_ids else None
-
-    def _collect_cross_document_data(self, rows: Longs) -> dict[str, CrossDocumentData]:
+    def collect_cross_document_data(self, rows: Longs) -> dict[str, CrossDocumentData]:
         """Return the data of indivisible views by `Plan.cross_document_key`; views that need the same data share it.
 
         `rows` are the rows of the documents in the gold standard.
@@ -471,7 +416,7 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             for name, plan in plans.items()
         }
 
-    def _view_sums(self, name: str) -> ViewSums:
+    def view_sums(self, name: str) -> ViewSums:
         """Return the sums of one view, with rankings, scores and case weights if a measure or interval needs them."""
         plan, plans = self.plans.views[name], self.plans
         pairing = self.inputs.pairing(plan.source)
@@ -506,7 +451,7 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             case_weights,
         )
 
-    def _group_cases(self, facet: str, views: Sequence[str]) -> dict[str, GroupedSums]:
+    def group_cases(self, facet: str, views: Sequence[str]) -> dict[str, GroupedSums]:
         """Return the summed weights of cases by facet value and document, for each view.
 
         Views of the same kind are grouped at once.
@@ -610,6 +555,160 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
         return SweepSums(
             np.arange(len(self.inputs.corpus)) if row is None else row, has_gold, steps, frozenset(scored_keys)
         )
+
+
+class LazyBlockSums(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """The sums of a block in memory: what `BlockSums` has, each part computed on first use."""
+
+    block: Block
+    """The documents with their verdicts."""
+    rows: Longs | None = None
+    """Row of each document in the whole corpus; None if the block is the whole corpus."""
+
+    def to_sums(self) -> BlockSums:
+        """Compute all parts, so that an engine can transfer them."""
+        return BlockSums(**{name: getattr(self, name) for name in BlockSums.__struct_fields__})
+
+    @property
+    def _inputs(self) -> TaskInputs:
+        """Corpus and run of the block."""
+        return self.block.inputs
+
+    @cached_property
+    def row(self) -> Longs:
+        """Row of each document in the whole corpus."""
+        return np.arange(len(self._inputs.corpus)) if self.rows is None else self.rows
+
+    @property
+    def ids(self) -> Arrow:
+        """Ids of the documents."""
+        return self._inputs.corpus.ids
+
+    @cached_property
+    def unknown_responses(self) -> tuple[tuple[int, str], ...]:
+        """Row and document id of the responses to documents outside the gold standard."""
+        rows = np.flatnonzero(self._inputs.pairing().document_index < 0)
+        ids = self._inputs.original_run.ids.take(pa.array(rows)).to_pylist() if len(rows) else []
+        return tuple(zip(rows.tolist(), ids, strict=True))
+
+    @cached_property
+    def data_counts(self) -> tuple[DataCounts, DataCounts]:
+        """Counts of the data on the gold side and in the predictions."""
+        return count_data(self._inputs.corpus), count_data(self._inputs.run)
+
+    @cached_property
+    def skipped(self) -> Mapping[str, int]:
+        """Counts of excluded items by description."""
+        return self.block.count_skipped()
+
+    @cached_property
+    def input_checks(self) -> InputChecks:
+        """Findings about suspicious input; only the whole corpus is checked for likely mistakes in offsets."""
+        inputs = self._inputs
+        has_spans = self.rows is None and inputs.request.conventions.task.source in MENTION_SOURCES
+        return check_inputs(inputs.pairing(), inputs.original_run, has_spans=has_spans)
+
+    @cached_property
+    def id_statistics(self) -> tuple[IdStatistics, IdStatistics] | None:
+        """How ids are written on both sides; None if no links are compared, or only links of triples.
+
+        Each triple holds several ids.
+        """
+        request, views = self._inputs.request, self.block.plans.views.values()
+        if request.conventions.task.source == "triples" or not any(plan.compares_links for plan in views):
+            return None
+        pairing = self._inputs.pairing()
+        kb = pairing.read_options.kb or request.kb  # the former spells ids as these data do
+        return collect_id_statistics(pairing, kb)
+
+    @property
+    def has_shared_id(self) -> bool:
+        """Whether an id occurs on both sides, which is found faster than `id_statistics`."""
+        return has_shared_id(self._inputs.pairing())
+
+    @cached_property
+    def undecided_counts(self) -> tuple[int, int]:
+        """Items without known names, and predictions on quantities of unknown kind."""
+        return count_undecided(self._inputs)
+
+    @cached_property
+    def has_gold(self) -> Mapping[TaskSource, Bools]:
+        """Which documents have gold items, by kind of item."""
+        sources = {plan.source for plan in self.block.plans.views.values()}
+        return {source: self._inputs.pairing(source).has_gold for source in sources}
+
+    @cached_property
+    def views(self) -> Mapping[str, ViewSums]:
+        """Sums by view."""
+        return {name: self.block.view_sums(name) for name in self._counted_views}
+
+    @property
+    def _counted_views(self) -> list[str]:
+        """The views that can be divided into documents; none without documents."""
+        views = self.block.plans.views.items() if len(self._inputs.corpus) else ()
+        return [name for name, plan in views if not plan.is_indivisible]
+
+    @cached_property
+    def _facets(self) -> dict[str, Facet]:
+        """The facets of the request by name."""
+        return {name: self._inputs.get_facet(name) for name in self._inputs.request.facets}
+
+    @cached_property
+    def _value_facets(self) -> list[str]:
+        """The facets that divide the cases of a view by value."""
+        return [
+            name
+            for name, facet in self._facets.items()
+            if facet.scores == "values" and not facet.from_documents and not needs_rematching(self._inputs, name)
+        ]
+
+    @cached_property
+    def grouped_sums(self) -> Mapping[str, Mapping[str, GroupedSums]]:
+        """Sums by facet, view, value and document."""
+        return {name: self.block.group_cases(name, self._counted_views) for name in self._value_facets}
+
+    @cached_property
+    def predicted_facets(self) -> frozenset[str]:
+        """Facets for which predictions have values."""
+        values = {name: get_facet_values(self._inputs, name) for name in self._value_facets}
+        return frozenset(name for name, facet_values in values.items() if facet_values.predictions.has_values)
+
+    @cached_property
+    def document_values(self) -> Mapping[str, Arrow]:
+        """Value of each document by facet."""
+        return {
+            name: get_document_values(self._inputs, name)
+            for name, facet in self._facets.items()
+            if facet.from_documents and facet.scores == "values"
+        }
+
+    @cached_property
+    def _categorised_views(self) -> dict[str, CategorisedCases]:
+        """The cases of each view with their error categories, if errors are counted."""
+        counts_errors = self._counted_views and any(facet.scores == "errors" for facet in self._facets.values())
+        return {view: self.block.categorise_cases(view) for view in self.block.plans.stages} if counts_errors else {}
+
+    @cached_property
+    def category_counts(self) -> Mapping[str, Mapping[str, CategoryCounts]]:
+        """Counts of error categories by view and category."""
+        categorised, size = self._categorised_views, len(self._inputs.corpus)
+        words = count_evaluated_words(self._inputs.pairing()) if categorised else None
+        return {view: count_errors(cases, size, words) for view, cases in categorised.items()}
+
+    @cached_property
+    def views_with_candidates(self) -> frozenset[str]:
+        """Views in which some prediction has several candidates."""
+        return frozenset(view for view, cases in self._categorised_views.items() if cases.has_candidates)
+
+    @cached_property
+    def cross_document_data(self) -> Mapping[str, CrossDocumentData]:
+        """Data of indivisible views by `Plan.cross_document_key`."""
+        return self.block.collect_cross_document_data(self.row)
+
+    @property
+    def overflows(self) -> Mapping[str, int]:
+        """Number of items of indivisible views that are too large to keep: none."""
+        return {}
 
 
 def _plans_for_source(source: TaskSource, plans: Mapping[str, Plan]) -> dict[str, Plan]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from karat.data.inputs import GoldInput, PredictionsInput, load_engine_inputs
-from karat.evaluation.block import Block, BlockSums, Progress, SweepSums, Thresholds
+from karat.evaluation.block import Block, BlockSums, LazyBlockSums, Progress, SweepSums, Thresholds
 from karat.evaluation.cases.case_tables import (
     SENTENCE,
     build_case_columns,
@@ -26,7 +26,7 @@ from karat.evaluation.cases.case_tables import (
 )
 from karat.evaluation.cases.errors import CategorisedCases, CategoryCounts, make_undefined_counts
 from karat.evaluation.cases.facet_values import format_undecided_notes, make_value_views, needs_rematching
-from karat.evaluation.cases.id_health import assess_ids, find_mismatch
+from karat.evaluation.cases.id_health import assess_ids
 from karat.evaluation.cases.input_checks import format_notes, list_reader_warnings
 from karat.evaluation.distributed.context import UnsupportedViews
 from karat.evaluation.evaluation_sums import EvaluationSums, merge_sweeps
@@ -61,10 +61,11 @@ from karat.kb.ids.normalising_kb import unwrap_kb
 from karat.kb.protocol import KB
 from karat.matching.facts.facts import Facts
 from karat.matching.read.pairing import BLOCK
+from karat.model.caches.deferred_field import Deferred
 from karat.model.corpus import STEPS_KEY, Corpus, DataName
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
-from karat.model.measure_name import ViewName
+from karat.model.measure_name import MeasureName, ViewName
 from karat.model.output.progress import track_progress
 from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score
 from karat.model.results.statistics import Statistics
@@ -114,8 +115,8 @@ class BlockSource(Protocol):
         With `grid`, only thresholds that are multiples of `1 / grid` need to be exact.
         """
 
-    def count_blocks(self, thresholds: Thresholds) -> Sequence[BlockSums]:
-        """Judge every block at `thresholds` and return its sums."""
+    def count_blocks(self, thresholds: Thresholds) -> Sequence[BlockSums | LazyBlockSums]:
+        """Return the sums of every block at `thresholds`; an engine judges all blocks now."""
 
     def get_digests(self) -> tuple[str, str]:
         """Return the digests (hexadecimal) of the corpus and of the run."""
@@ -171,9 +172,9 @@ class InMemorySource(msgspec.Struct, frozen=True, eq=False, dict=True):
         """
         return [self.planning_block.to_sweep_sums(views, grid)]
 
-    def count_blocks(self, thresholds: Thresholds) -> list[BlockSums]:
-        """Judge the block at `thresholds` and return its sums."""
-        return [self.get_block(thresholds).to_sums()]
+    def count_blocks(self, thresholds: Thresholds) -> list[LazyBlockSums]:
+        """Return the sums of the block at `thresholds`, which are computed on demand."""
+        return [LazyBlockSums(self.get_block(thresholds))]
 
     def get_digests(self) -> tuple[str, str]:
         """Return the digests (hexadecimal) of the corpus and of the run."""
@@ -363,17 +364,17 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             raise UsageError(f"{view} was not judged. Request one of its measures.")
         return self.block.verdicts(view)
 
-    def judge_plan(self, plan: Plan) -> Verdicts:
-        """Judge the documents in memory by a plan of the caller, such as one of `plan_view`; return the verdicts.
+    def judge_plans(self, plans: Mapping[str, Plan]) -> dict[str, Verdicts]:
+        """Judge the documents in memory by plans of the caller, such as those of `plan_view`; return verdicts by name.
 
         With an engine no documents are in memory, so there are no verdicts.
         """
-        return self.source.planning_block.judge_plan(plan)
+        return self.source.planning_block.judge_plans(plans)
 
     def view_at_same_threshold(self, name: ViewName, other: ViewName) -> View:
         """Count the view `other` over the predictions that pass the threshold of the scored view `name`."""
         plan = self.plan_view(other).at_threshold(self.plans.views[str(name)].selection.threshold)
-        weights = self.judge_plan(plan).document_sums(0, len(self.inputs.corpus))
+        weights = self.judge_plans({"": plan})[""].document_sums(0, len(self.inputs.corpus))
         return plan.view_options.create_view(
             Statistics(weights), macro_mask=self._macro_mask(self.sums.has_gold(plan.source))
         )
@@ -451,10 +452,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
 
         Only Karat's reading of ids (`ids=normalised`) makes scores undefined. Reference tools report 0.
         """
-        id_statistics = self.sums.id_statistics
-        if id_statistics is None or self.request.conventions.ids is not Ids.NORMALISED:
-            return None
-        return find_mismatch(*id_statistics)
+        return self.sums.mismatch if self.request.conventions.ids is Ids.NORMALISED else None
 
     def _order_by_id(self) -> Longs:
         """Return the indices that sort the documents by id."""
@@ -482,6 +480,11 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
                     )
                 )
         return scores
+
+    def score(self, measure: MeasureName) -> Score:
+        """Return the score of a requested measure without a group; other measures are not computed."""
+        view = self.views.get(str(measure.view))
+        return self.scores[str(measure)] if view is None else view.score(measure.short_name)
 
     def _score_without_pairs(self, components: Sequence[str]) -> Score | None:
         """Return BLANC where neither side has two mentions: 1 if both have the same mention, else 0 (Luo et al., 2014).
@@ -529,7 +532,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         do not compare links. Raise `UsageError` if no document has a value, or no view compares links for error
         categories.
         """
-        interval_options = self.interval_options
+        interval_options = self.interval_options if self.interval_options.includes_groups else IntervalOptions()
         dispersion_measures = [
             m for m in self.request.all_measures if get_measure(m).is_dispersion and m.group and m.group[0] == name
         ]
@@ -628,7 +631,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         has_intervals = bool(interval_options.resamples)
         views = self._divisible_views
         return Result(
-            signature=self.signature,
+            signature=Deferred(lambda: self.signature),
             profile=request.profile,
             corpus=corpus,
             run=run,
@@ -642,10 +645,10 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             per_item_views=tuple(name for name, view in views.items() if view.options.is_mean_of_items),
             macro_documents={name: view.macro_mask for name, view in views.items() if view.macro_mask is not None},
             ids=self.sums.ids,
-            skipped=self._count_skipped(),
-            notes=tuple(sorted(self._list_notes(), key=lambda note: not note.startswith(WARNING))),
+            skipped=Deferred(self._count_skipped),
+            notes=Deferred(self._sort_notes),
             intervals=self._interval_bounds(),
-            thresholds=self._oracle_thresholds(),
+            thresholds=self.oracle_thresholds,
             resamples=interval_options.resamples,
             interval_method=interval_options.method if has_intervals else None,
             confidence=interval_options.confidence if has_intervals else None,
@@ -654,7 +657,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             groups=self.groups,
             corpus_metadata=corpus_metadata,
             run_metadata=run_metadata,
-            id_health=self.id_health,
+            id_health=Deferred(lambda: self.id_health),
             table_measures=request.table_measures,
             headline=request.headline,
             aliases=request.aliases,
@@ -707,6 +710,10 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             if (count and WARNING not in description) or description.startswith("predictions dropped by ")
         }
 
+    def _sort_notes(self) -> tuple[str, ...]:
+        """Return all notes, warnings first."""
+        return tuple(sorted(self._list_notes(), key=lambda note: not note.startswith(WARNING)))
+
     def _list_notes(self) -> Iterator[str]:
         """Yield notes about likely mistakes and about how the scores were computed."""
         yield from list_reader_warnings(self.source.skipped)
@@ -752,8 +759,9 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         if kb is not None and kb is not self.request.kb:
             yield f"names, types and popularity come from the built-in {kb.name}: pass --kb to use another"
 
-    def _oracle_thresholds(self) -> dict[str, float | None]:
-        """Return the thresholds tuned on this corpus, by view; None for views that average tuned views."""
+    @property
+    def oracle_thresholds(self) -> dict[str, float | None]:
+        """The thresholds tuned on this corpus, by view; None for views that average tuned views."""
         thresholds = {name: best.threshold.min_score for name, best in self.thresholds.tuned.items()}
         bases = {
             name: {str(replace(self.plans.views[part].view, filters=())) for part in parts}

@@ -14,10 +14,10 @@ import pyarrow as pa
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from karat.evaluation.block import BlockSums, SweepSums, ViewSums
+from karat.evaluation.block import BlockSums, LazyBlockSums, SweepSums, ViewSums
 from karat.evaluation.cases.errors import CategoryCounts, mark_missing_candidates
 from karat.evaluation.cases.grouped_sums import GroupedSums, join_grouped_sums
-from karat.evaluation.cases.id_health import IdStatistics
+from karat.evaluation.cases.id_health import IdStatistics, find_mismatch
 from karat.evaluation.cases.input_checks import InputChecks
 from karat.evaluation.plan import Plan
 from karat.evaluation.thresholds import Steps, join_steps
@@ -54,7 +54,7 @@ class DocumentOrder:
 class EvaluationSums:
     """The merged sums of all blocks."""
 
-    def __init__(self, blocks: Sequence[BlockSums]) -> None:
+    def __init__(self, blocks: Sequence[BlockSums | LazyBlockSums]) -> None:
         self.blocks = blocks
         self.order = DocumentOrder([block.row for block in blocks])
         self._members_cache: dict[str, ClusterMembers] = {}
@@ -96,6 +96,14 @@ class EvaluationSums:
         blocks = [block.id_statistics for block in self.blocks if block.id_statistics is not None]
         gold, predictions = ([statistics[side] for statistics in blocks] for side in (0, 1))
         return (reduce(IdStatistics.merge, gold), reduce(IdStatistics.merge, predictions)) if blocks else None
+
+    @property
+    def mismatch(self) -> str | None:
+        """Why no predicted id can match a gold id; None if some can or no links are compared."""
+        if any(isinstance(block, LazyBlockSums) and block.has_shared_id for block in self.blocks):
+            return None
+        id_statistics = self.id_statistics
+        return None if id_statistics is None else find_mismatch(*id_statistics)
 
     @property
     def undecided_counts(self) -> tuple[int, int]:

@@ -142,15 +142,16 @@ def _has_foreign_ids(corpus: Corpus | PartitionedData, run: Corpus | Run | Parti
 
 def _count_kinds(data: Corpus | Run | PartitionedData, kb: KB | None = None) -> KindCounts:
     """Count the annotations of a corpus or run by the kind of their id; with `kb`, of the id that it resolves to."""
+    if kb is None and isinstance(data, Corpus | Run):
+        return data.get_or_compute("id kinds", lambda: next(_iterate_ids(data)).count_kinds())
     return reduce(KindCounts.merge, (part.count_kinds(kb) for part in _iterate_ids(data)), _NO_KINDS)
 
 
 def _iterate_ids(data: Corpus | Run | PartitionedData) -> Iterator[SideIds]:
-    """Yield the ids of a corpus or run, part by part; those in memory are one part, cached with a corpus."""
-    if isinstance(data, Corpus):
-        yield data.get_or_compute("side ids", lambda: _collect_ids(data.labels, data.table))
-    elif isinstance(data, Run):
-        yield _collect_ids(data.predictions, data.table)
+    """Yield the ids of a corpus or run, part by part; those in memory are one part, cached with it."""
+    if isinstance(data, Corpus | Run):
+        mentions = data.labels if isinstance(data, Corpus) else data.predictions
+        yield data.get_or_compute("side ids", lambda: _collect_ids(mentions, data.table))
     else:
         columns = [name for name in ID_COLUMNS if name in data.schema.names]
         for partition in data.partitions if columns else ():

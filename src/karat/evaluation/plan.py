@@ -21,8 +21,8 @@ from karat.matching.align.near_miss_credit import add_near_miss_credit
 from karat.matching.align.overlap import find_overlaps, same_span
 from karat.matching.align.type_matching import compare_types
 from karat.matching.judge.elevant_lookup import LookupTables, judge_lookup, look_up_predictions
-from karat.matching.judge.fast_match_counts import MatchCounts, count_matches, is_countable
 from karat.matching.judge.judge import PairCache, judge_block
+from karat.matching.judge.match_counts import MatchCounts, count_matches, is_countable
 from karat.matching.judge.neleval_keys import (
     CrossDocumentData,
     KeyNames,

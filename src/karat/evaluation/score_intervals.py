@@ -51,6 +51,8 @@ class IntervalOptions(NamedTuple):
     """Resampling unit: `documents` or `cases`."""
     jackknife_groups: int = 0
     """Number of groups for measures that do not add up over documents; 0 gives them no interval."""
+    includes_groups: bool = True
+    """Whether the scores of groups have intervals too."""
 
     @classmethod
     def from_arguments(

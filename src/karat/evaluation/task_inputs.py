@@ -15,7 +15,7 @@ from karat.evaluation.plan import Plan, Planner
 from karat.evaluation.request import Request
 from karat.evaluation.thresholds import Steps
 from karat.kb.ids.normal_forms import IdContext
-from karat.kb.protocol import KB
+from karat.kb.ids.normalising_kb import unwrap_kb
 from karat.matching.facts.facts import (
     NAMED_BY_DEFAULT,
     SCORE_DEFINITIONS,
@@ -58,33 +58,65 @@ class JudgedTable(NamedTuple):
 
 
 class JudgedTables(msgspec.Struct, eq=False):
-    """Everything that was judged so far of one run on one corpus, for all its evaluations to share.
+    """Everything that was paired and judged so far of one run on one corpus, for all its evaluations to share.
 
     Two evaluations share a table if their requests agree in everything that verdicts depend on, and in the threshold.
+    They share a pairing if their requests agree in how items are read.
     """
 
+    data: dict[Hashable, tuple[Corpus, Run]] = msgspec.field(default_factory=dict)
+    """Corpus and run that `align` returned, by its arguments."""
+    runs: dict[Hashable, tuple[Run, dict[str, int]]] = msgspec.field(default_factory=dict)
+    """Runs without dropped predictions, and the counts of dropped ones, by the options that they depend on."""
+    pairings: dict[Hashable, Pairing] = msgspec.field(default_factory=dict)
+    """Pairings by the options that they depend on."""
     tables: dict[Hashable, JudgedTable] = msgspec.field(default_factory=dict)
     """Judged tables by `TaskInputs.table_key`."""
     sweeps: dict[Hashable, Steps] = msgspec.field(default_factory=dict)
     """Changes of the statistics as the threshold falls, by `TaskInputs.table_key` and grid of thresholds."""
-    _kbs: list[KB | None] = msgspec.field(default_factory=list)
+    _numbered: list[object] = msgspec.field(default_factory=list)
 
     def copy(self) -> JudgedTables:
         """Return a copy with the same tables, so that what is judged from now on is not added to these."""
-        return JudgedTables(dict(self.tables), dict(self.sweeps), list(self._kbs))
+        return JudgedTables(
+            dict(self.data),
+            dict(self.runs),
+            dict(self.pairings),
+            dict(self.tables),
+            dict(self.sweeps),
+            list(self._numbered),
+        )
 
     def clear(self) -> None:
-        """Forget all tables, to free memory."""
+        """Forget all tables and pairings, to free memory."""
+        self.data.clear()
+        self.runs.clear()
+        self.pairings.clear()
         self.tables.clear()
         self.sweeps.clear()
 
-    def number_kb(self, kb: KB | None) -> int:
-        """Return a number that stands for a knowledge base; equal for the same object only."""
-        for number, other in enumerate(self._kbs):
-            if other is kb:
+    def align(self, corpus: Corpus, run: Run, *, adds_documents: bool) -> tuple[Corpus, Run]:
+        """Return corpus and run with aligned texts; cached.
+
+        `adds_documents`: documents that occur only in the run become gold documents without labels.
+        """
+        key = self.number(corpus), self.number(run)
+        if key not in self.data:
+            self.data[key] = corpus, align_with_corpus(corpus, run)
+        if not adds_documents:
+            return self.data[key]
+        if (key, adds_documents) not in self.data:
+            aligned = self.data[key][1]
+            self.data[key, adds_documents] = add_extra_documents(corpus, aligned), aligned
+        return self.data[key, adds_documents]
+
+    def number(self, value: object) -> int:
+        """Return a number that stands for a corpus, a run or a knowledge base; equal for the same object only."""
+        for number, other in enumerate(self._numbered):
+            if other is value:
                 return number
-        self._kbs.append(kb)
-        return len(self._kbs) - 1
+        self._numbered.append(value)
+        return len(self._numbered) - 1
 
 
 class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -125,10 +157,9 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
         """
         if not (isinstance(corpus, Corpus) and isinstance(run, Run)):
             raise UsageError("evaluate expects a Corpus and a Run, in this order. Create them with load and load_run.")
-        run = align_with_corpus(corpus, run)
-        if request.adds_predicted_documents:
-            corpus = add_extra_documents(corpus, run)
-        inputs = cls(request, corpus, run, shared_gold_facts=gold_facts, judged=judged or JudgedTables())
+        judged = judged or JudgedTables()
+        corpus, run = judged.align(corpus, run, adds_documents=request.adds_predicted_documents)
+        inputs = cls(request, corpus, run, shared_gold_facts=gold_facts, judged=judged)
         for task in request.tasks:
             check_task_data(task, corpus, inputs.run, is_requested=request.has_explicit_task)
         return inputs
@@ -149,13 +180,23 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
 
         Invented mentions are added as predictions if they count as wrong. No rule drops them.
         """
-        rules, types = self.request.drop_rules, None if self.context is None else self.context.entity_types
-        run, counts = (
-            drop_predictions(self.corpus, self.original_run, rules, self.request.kb, types)
-            if rules
-            else (self.original_run, {})
-        )
-        return add_invented(run) if self.request.conventions.invented is Invented.WRONG else run, counts
+        if self._data_key not in self.judged.runs:
+            rules, types = self.request.drop_rules, None if self.context is None else self.context.entity_types
+            run, counts = (
+                drop_predictions(self.corpus, self.original_run, rules, self.request.kb, types)
+                if rules
+                else (self.original_run, {})
+            )
+            run = add_invented(run) if self.request.conventions.invented is Invented.WRONG else run
+            self.judged.runs[self._data_key] = run, counts
+        return self.judged.runs[self._data_key]
+
+    @cached_property
+    def _data_key(self) -> Hashable:
+        """Everything that the corpus and the run without the dropped predictions depend on."""
+        request, number = self.request, self.judged.number
+        rules = (request.drop_rules, number(request.base_kb), request.conventions.ids) if request.drop_rules else ()
+        return number(self.corpus), number(self.original_run), request.conventions.invented, rules
 
     @property
     def invented_counts(self) -> dict[str, int]:
@@ -183,9 +224,24 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
                 if source == "triples"
                 else options
             )
-            data = select_task_data(self.corpus, self.run, source, options)
-            self._pairings[source] = pair_run(*data, allow_unknown=self.request.allow_unknown, options=source_options)
+            pairings, code_key = self.judged.pairings, (source, self._code_key)
+            key = code_key, options, self.judged.number(unwrap_kb(options.kind_kb))
+            if code_key not in pairings:
+                data = select_task_data(self.corpus, self.run, source, options)
+                pairings[code_key] = pairings[key] = pair_run(
+                    *data, allow_unknown=self.request.allow_unknown, options=source_options
+                )
+            if key not in pairings:
+                pairings[key] = msgspec.structs.replace(pairings[code_key], read_options=source_options)
+            self._pairings[source] = pairings[key]
         return self._pairings[source]
+
+    @cached_property
+    def _code_key(self) -> Hashable:
+        """Everything besides the kind of item that the documents and entity codes of a pairing depend on."""
+        options = self._read_options
+        kb = self.judged.number(unwrap_kb(options.kb))
+        return self._data_key, self.request.allow_unknown, options.code_options, kb
 
     def get_facet(self, name: str) -> Facet:
         """Return a facet by name, which may be a category dimension of this gold standard; raise if unknown."""
@@ -257,7 +313,7 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _judging_key(self) -> Hashable:
         """The part of `table_key` that all plans share."""
-        return self.request.judging_options, self.judged.number_kb(self.request.base_kb)
+        return self.request.judging_options, self.judged.number(self.request.base_kb)
 
     def create_planner(self, thresholds: Mapping[str, Threshold] | None = None) -> Planner:
         """Return a planner for this corpus and run; `thresholds` are score thresholds by `threshold_key`."""

@@ -16,6 +16,7 @@ from karat.kb.ids.id_patterns import id_pattern
 from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, IdContext
 from karat.kb.ids.spelling_index import SpellingIndex
 from karat.kb.protocol import IdStatus
+from karat.model.caches.value_cache import ValueCache
 from karat.model.errors import InputError
 from karat.model.tables.checks import RowLocator
 
@@ -28,7 +29,7 @@ def _make_row_locator(table: str) -> RowLocator:
 
 
 @dataclass(frozen=True, eq=False)
-class InMemoryKB:
+class InMemoryKB(ValueCache):
     """A knowledge base of redirects, same-as pairs, superclasses, entities and their properties.
 
     Redirects and same-as pairs apply to entities only; class ids stay unchanged. Different spellings of one id in the
@@ -107,6 +108,8 @@ class InMemoryKB:
 
     def canonical_ids(self, ids: Sequence[str]) -> list[str]:
         """Return the canonical id of each id; an unknown id is returned unchanged."""
+        if not self._canonical:
+            return list(ids)
         return [self._canonical.get(id, id) for id in ids]
 
     def id_statuses(self, ids: Sequence[str]) -> list[IdStatus]:
@@ -115,6 +118,8 @@ class InMemoryKB:
         Without a table of entities, only ids in redirects and same-as pairs are known.
         """
         known_ids = self._entities if self._entities is not None else frozenset(self._canonical.values())
+        if not self._canonical:
+            return [IdStatus.UNCHANGED if id in known_ids else IdStatus.UNKNOWN for id in ids]
         return [
             self._get_status(id, canonical_id, known_ids)
             for id, canonical_id in zip(ids, self.canonical_ids(ids), strict=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.model.caches.value_cache import ValueCache
 from karat.model.document import Document
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.output.text_layout import format_count
@@ -24,11 +25,10 @@ from karat.model.tables.digest import compute_digest, hash_strings
 from karat.model.tables.rows import check_names, check_objects, from_row, to_table, validate_object
 from karat.model.tables.schema import GOLD
 
-_T = TypeVar("_T")
+_MIN_PARALLEL_BYTES = 1 << 20  # of a table; for less, a thread takes longer to start than it saves
 
 TEXT_FACTS = ("length", "text_digest")
 """The columns that replace the text when texts are not loaded."""
-
 
 STEPS_KEY = "steps"
 """The metadata key that lists the applied steps, separated by commas."""
@@ -64,7 +64,7 @@ class DataName(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus(TableDisplay):
+class Corpus(TableDisplay, ValueCache):
     """Documents with gold labels, stored as columns; iterate for `Document` objects."""
 
     _page: ClassVar = "karat.render.mentions"
@@ -134,11 +134,14 @@ class Corpus(TableDisplay):
         if invalid_rows:
             table, locate_row, _ = checks.drop_rows(table, locate_row, invalid_rows)
             return cls.from_table(table, name=name, metadata=metadata, locate_row=locate_row)
-        with ThreadPoolExecutor(max_workers=1) as pool:  # Arrow encodes the ids while Python looks at the texts
-            flattened = pool.submit(flatten_mentions, table.column("labels"))
-            if text == "text":
-                table = add_text_facts(table)
-            labels = flattened.result()
+        if table.nbytes < _MIN_PARALLEL_BYTES:
+            table = add_text_facts(table) if text == "text" else table
+            labels = flatten_mentions(table.column("labels"))
+        else:
+            with ThreadPoolExecutor(max_workers=1) as pool:  # Arrow encodes the ids while Python looks at the texts
+                flattened = pool.submit(flatten_mentions, table.column("labels"))
+                table = add_text_facts(table) if text == "text" else table
+                labels = flattened.result()
         identity_columns = table.drop_columns([column for column in ("text", "length") if column in table.column_names])
         corpus = cls(table, name, dict(metadata), compute_digest(identity_columns, "labels", labels), labels)
         invalid_rows = checks.find_invalid_rows(corpus._find_problems(), locate_row)
@@ -211,21 +214,6 @@ class Corpus(TableDisplay):
     def lengths(self) -> Longs:
         """The length of each text in code points."""
         return np.asarray(self.table.column("length").to_numpy(), np.int64)
-
-    @cached_property
-    def cache(self) -> dict[str, Any]:
-        """Values that `get_or_compute` stored, by name."""
-        return {}
-
-    def get_or_compute(self, name: str, compute: Callable[[], _T]) -> _T:
-        """Return the value that the corpus caches under `name`; on first use, store the result of `compute()`."""
-        if name not in self.cache:
-            self.cache[name] = compute()
-        value: _T = self.cache[name]
-        return value
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "cache"}
 
     @cached_property
     def mention_index(self) -> MentionIndex:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from karat.model.caches.value_cache import ValueCache
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.defects import get_defects
 from karat.model.document import Document, Prediction, Response
@@ -55,7 +56,7 @@ def selection_note(run: str, corpus: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Run(TableDisplay):
+class Run(TableDisplay, ValueCache):
     """The predictions of one system, stored as columns; iterate for `Response` objects."""
 
     _page: ClassVar = "karat.render.mentions"

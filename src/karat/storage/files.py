@@ -40,15 +40,17 @@ class ByteMeter:
 
     def __init__(self, where: str, compressed_size: int | None = None) -> None:
         self._where, self._compressed_size, self._count = where, compressed_size, 0
+        self._max_bytes = get_limit("bytes")
+        self._max_growth = (
+            None if compressed_size is None else max(_ALWAYS_ALLOWED_SIZE, compressed_size * get_limit("growth"))
+        )
 
     def add(self, count: int) -> None:
         """Count further bytes; raise `InputError` above a limit."""
         self._count += count
-        if self._count > get_limit("bytes"):
-            raise self._limit_error("bytes", f"more than {get_limit('bytes'):,} bytes")
-        if self._compressed_size is not None and self._count > max(
-            _ALWAYS_ALLOWED_SIZE, self._compressed_size * get_limit("growth")
-        ):
+        if self._count > self._max_bytes:
+            raise self._limit_error("bytes", f"more than {self._max_bytes:,} bytes")
+        if self._max_growth is not None and self._count > self._max_growth:
             raise self._limit_error(
                 "growth", f"{self._compressed_size:,} bytes that grow to more than {self._count - 1:,}"
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -33,6 +33,7 @@ _SMALL_FILE: Final = 1 << 24  # stored bytes below which dictionaries are measur
 _RECORD_BATCH, _DICTIONARY_BATCH = 3, 2  # kinds of messages in Arrow's format
 _HAVE_LENGTHS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 _MAX_CACHED_BLOCKS = 32  # per table, to bound memory
+_LANDMARK_DISTANCE: Final = 64  # rows from one landmark of a block to the next
 
 
 def write_sorted(path: Path, schema: Arrow, tables: Iterable[Arrow], *, level: int = 19) -> int:
@@ -51,6 +52,52 @@ def write_sorted(path: Path, schema: Arrow, tables: Iterable[Arrow], *, level: i
     return rows
 
 
+class _Block:
+    """Some columns of a block with at least one row, each in one chunk, and its keys."""
+
+    def __init__(self, table: Arrow, keys: Arrow) -> None:
+        self.table, self._keys = table, keys
+
+    @cached_property
+    def _landmarks(self) -> list[str]:
+        """The first key, and further keys at equal distances."""
+        landmarks: list[str] = self._keys.take(pa.array(range(0, len(self._keys), _LANDMARK_DISTANCE))).to_pylist()
+        return landmarks
+
+    def find_rows(self, keys: Arrow) -> Arrow:
+        """Return the row of each key, null if there is none; no key may be below the first one of the block.
+
+        Keys must be unique in the block.
+        """
+        candidates = self._find_candidates(keys)
+        if candidates is None:
+            return pc.index_in(keys, value_set=self._keys)
+        return candidates.take(pc.index_in(keys, value_set=self._keys.take(candidates)))
+
+    def select_rows(self, keys: Arrow) -> Arrow:
+        """Return the rows with any of some keys, in order; no key may be below the first one of the block."""
+        candidates = self._find_candidates(keys)
+        if candidates is None:
+            return self.table.filter(pc.is_in(self._keys, value_set=keys))
+        return self.table.take(candidates.filter(pc.is_in(self._keys.take(candidates), value_set=keys)))
+
+    def _find_candidates(self, keys: Arrow) -> Arrow | None:
+        """Return the rows that may have one of few keys: those from the landmark below it to that above it.
+
+        Returns None for many keys, for which an index of all rows takes less time.
+        """
+        if len(keys) * _LANDMARK_DISTANCE >= len(self._keys):
+            return None
+        landmarks = self._landmarks
+        sections = {
+            section
+            for key in keys.to_pylist()
+            for section in range(max(bisect_left(landmarks, key) - 1, 0), bisect_right(landmarks, key))
+        }
+        rows = (np.array(sorted(sections))[:, None] * _LANDMARK_DISTANCE + np.arange(_LANDMARK_DISTANCE)).reshape(-1)
+        return pa.array(rows[rows < len(self._keys)])
+
+
 class SortedTable:
     """A Parquet file that is sorted by the string column `key`; it is read on demand.
 
@@ -60,7 +107,7 @@ class SortedTable:
 
     def __init__(self, path: Path, key: str) -> None:
         self._path, self._key = path, key
-        self._blocks: OrderedDict[tuple[int, tuple[str, ...]], Arrow] = OrderedDict()
+        self._blocks: OrderedDict[tuple[int, tuple[str, ...]], _Block] = OrderedDict()
         self._lock = RLock()  # Arrow's reader crashes if two threads read at once
 
     @property
@@ -101,8 +148,7 @@ class SortedTable:
         names = (self._key, *columns)
         tables = []
         for number, _, part in self._iterate_key_blocks(sorted_keys):
-            block = self._read_block(number, names)
-            tables.append(block.filter(pc.is_in(block.column(self._key), value_set=part)))
+            tables.append(self._read_block(number, names).select_rows(part))
         return pa.concat_tables(tables) if tables else self._file.schema_arrow.empty_table().select(list(names))
 
     def look_up(self, keys: Sequence[str] | Arrow, column: str) -> Arrow:
@@ -129,10 +175,10 @@ class SortedTable:
         n_done = 0
         for number, first, part in self._iterate_key_blocks(sorted_keys):
             block = self._read_block(number, names)
-            rows = pc.index_in(part, value_set=block.column(self._key))
+            rows = block.find_rows(part)
             for column, type in types.items():
                 chunks[column].append(pa.nulls(first - n_done, type))
-                chunks[column].append(block.column(column).combine_chunks().take(rows))
+                chunks[column].append(block.table.column(column).chunk(0).take(rows))
             n_done = first + len(part)
         positions = np.empty(len(key_array), np.int64)
         positions[order.to_numpy()] = np.arange(len(key_array))
@@ -151,11 +197,12 @@ class SortedTable:
             if first < last:
                 yield number, first, sorted_keys.slice(first, last - first)
 
-    def _read_block(self, number: int, columns: tuple[str, ...]) -> Arrow:
+    def _read_block(self, number: int, columns: tuple[str, ...]) -> _Block:
         """Return some columns of a block, from a cache of the blocks used last."""
         with self._lock:
             if (number, columns) not in self._blocks:
-                self._blocks[number, columns] = self._file.read_row_group(number, columns=list(columns))
+                block = self._file.read_row_group(number, columns=list(columns)).combine_chunks()
+                self._blocks[number, columns] = _Block(block, block.column(self._key).chunk(0))
                 if len(self._blocks) > _MAX_CACHED_BLOCKS:
                     self._blocks.popitem(last=False)
             self._blocks.move_to_end((number, columns))

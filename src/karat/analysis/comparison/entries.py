@@ -35,6 +35,7 @@ from karat.model.corpus import STEPS_KEY, Corpus, DataName
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.results.result import LAYOUT, Result
 from karat.model.run import SELECTED_ON, Run
+from karat.model.spec.format import Manifest
 from karat.storage.files import Source, printable_path
 
 _RESULT = LAYOUT.partition("/")[0].encode() + b"/"
@@ -120,12 +121,12 @@ def load_entries(
         if results is None and name == "-":
             raise UsageError("standard input contains no results. Pass results, or name a file.")
         if results is None:
-            corpus, run = _load_both_sides(name, formats)
-            yield _rename_system(_build_entry(corpus, run, name, formats.gold or formats.predictions), system)
+            yield _rename_system(_build_entry(*_load_both_sides(name, formats)), system)
         else:
             yield from (_rename_system(entry_from_result(result), system) for result in results)
     if golds:
-        yield from (_build_entry(*loaded, formats.predictions) for loaded in _load_predictions(files, golds, formats))
+        for corpus, run, name in _load_predictions(files, golds, formats):
+            yield _build_entry(corpus, run, load_manifest(name, format=formats.predictions))
 
 
 def load_dataset_entries(gold: str, predictions: Sequence[str], formats: Formats | None = None) -> list[Entry]:
@@ -255,15 +256,16 @@ def text_digests(corpus: Corpus) -> frozenset[object]:
     return frozenset(corpus.table.column("text_digest").to_pylist())
 
 
-def _load_both_sides(name: str, formats: Formats) -> tuple[Corpus, Run]:
-    """Load gold standard and predictions from one file; raise `UsageError` if it does not contain both."""
+def _load_both_sides(name: str, formats: Formats) -> tuple[Corpus, Run, Manifest]:
+    """Load gold standard, predictions and manifest from one file; raise `UsageError` if it does not contain both."""
     try:
         sides = detect_inputs(name, (), gold_format=formats.gold, predictions_format=formats.predictions)
     except UsageError:
         message = f"{name} does not contain both gold labels and predictions. Pass the gold standard with --gold."
         raise UsageError(message) from None
     corpus, (run,) = sides.load()
-    return corpus, run
+    (manifest,) = sides.read_manifests()
+    return corpus, run, manifest
 
 
 def _load_predictions(
@@ -360,9 +362,9 @@ def entry_from_evaluation(evaluation: Evaluation) -> Entry:
     return msgspec.structs.replace(entry_from_run(*evaluation.source.data), judged=evaluation.inputs.judged)
 
 
-def _build_entry(corpus: Corpus, run: Run, name: str, format: str | None) -> Entry:
-    """Return the entry for a run on a corpus, with runtime and title from the manifest of the file `name`."""
-    manifest, entry = load_manifest(name, format=format), entry_from_run(corpus, run)
+def _build_entry(corpus: Corpus, run: Run, manifest: Manifest) -> Entry:
+    """Return the entry for a run on a corpus, with runtime and title from the manifest of its file."""
+    entry = entry_from_run(corpus, run)
     seconds = entry.seconds if manifest.seconds is None else manifest.seconds
     return msgspec.structs.replace(entry, seconds=seconds, title=manifest.title)
 

@@ -121,15 +121,29 @@ def score_datasets(grid: Grid, samples: Mapping[str, Samples], options: Comparis
         for name, indices in tasks:
             pairs.append(_compare_pair(grid, name, indices, samples[name], options))
             advance(1)
-    p = np.array([np.nan if pair.p is None else pair.p for pair in pairs])
-    corrected = iter(
-        replace(pair, corrected=None if np.isnan(value) else value)
-        for pair, value in zip(pairs, CORRECTIONS[options.correction](p).tolist(), strict=True)
-    )
+    corrected = iter(_correct_pairs(pairs, options))
     return tuple(
         _build_dataset(grid, name, tuple(next(corrected) for _ in _system_pairs(grid, name)), samples[name], options)
         for name in grid.datasets
     )
+
+
+def test_dataset(grid: Grid, dataset: str, options: ComparisonOptions) -> list[Pair]:
+    """Test all pairs of systems on one dataset, without intervals, effect sizes and detectable differences.
+
+    The p-values are corrected for these tests together.
+    """
+    pairs = [_compare_pair(grid, dataset, indices, None, options) for indices in _system_pairs(grid, dataset)]
+    return _correct_pairs(pairs, options)
+
+
+def _correct_pairs(pairs: Sequence[Pair], options: ComparisonOptions) -> list[Pair]:
+    """Return tested pairs with p-values that are corrected for all of them."""
+    p = np.array([np.nan if pair.p is None else pair.p for pair in pairs])
+    return [
+        replace(pair, corrected=None if np.isnan(value) else value)
+        for pair, value in zip(pairs, CORRECTIONS[options.correction](p).tolist(), strict=True)
+    ]
 
 
 def _system_pairs(grid: Grid, dataset: str) -> list[tuple[int, int]]:
@@ -138,11 +152,11 @@ def _system_pairs(grid: Grid, dataset: str) -> list[tuple[int, int]]:
 
 
 def _compare_pair(
-    grid: Grid, dataset: str, indices: tuple[int, int], samples: Samples, options: ComparisonOptions
+    grid: Grid, dataset: str, indices: tuple[int, int], samples: Samples | None, options: ComparisonOptions
 ) -> Pair:
     """Test the difference between two systems, given by their indices, on a dataset.
 
-    The p-value is not yet corrected.
+    The p-value is not yet corrected. Without `samples`, the pair has neither an interval nor what follows from it.
     """
     names = grid.systems[indices[0]], grid.systems[indices[1]]
     additive_a, additive_b = (grid.additive_scores[dataset][name] for name in names)
@@ -158,24 +172,30 @@ def _compare_pair(
         )
     test = pair_test(grid, dataset, indices, options)
     assert test is not None, "both scores are functions of sums"
+    tested_pair = Pair(
+        *names,
+        score_a - score_b,
+        p=test.p,
+        is_exact=test.is_exact,
+        lower_is_better=grid.lower_is_better,
+        reason=None if test.p is not None else "fewer than two documents contribute to the scores",
+    )
+    if samples is None:
+        return tested_pair
     sampled = np.subtract(*samples.get_scores(indices).T)
     estimate = samples.estimate(score_a - score_b, sampled, indices, options.alpha)
     defined = sampled[~np.isnan(sampled)]
     # A single document gives no estimate of the variance.
     error = float(defined.std(ddof=1)) if estimate.low is not None and len(defined) > 1 else None
-    return Pair(
-        *names,
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        p=test.p,
+    return replace(
+        tested_pair,
+        difference=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
         effect=effect_size(additive_a, additive_b),
         detectable=None
         if not error
         else detectable_difference(error, confidence=1 - options.alpha, power=options.power),
-        is_exact=test.is_exact,
-        lower_is_better=grid.lower_is_better,
-        reason=None if test.p is not None else "fewer than two documents contribute to the scores",
     )
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-import pyarrow.compute as pc
+import pyarrow as pa
 from msgspec.structs import replace
 
 from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
@@ -33,7 +33,8 @@ from karat.model.signature import Signature
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import SIGNED_SETTINGS
 from karat.model.spec.settings.task import TASKS
-from karat.model.spec.settings.threshold import SWEEPS, Sweep, Threshold
+from karat.model.spec.settings.threshold import Sweep, Threshold
+from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NO_LINK, Mentions
 from karat.stats.shapley import shapley
 
@@ -202,15 +203,15 @@ def attribute_gap(
         reference_side, target_side = reference_side.with_kb(bridge), target_side.with_kb(bridge)
     judged = evaluation.inputs.judged.copy()  # the many mixtures are of no use to others
     players, irrelevant = _group_settings(reference_side, target_side, corpus, run)
-    results: dict[frozenset[str], Result] = {}
+    evaluations: dict[frozenset[str], Evaluation] = {}
     scores: dict[frozenset[str], float] = {}
 
     def score(switched: frozenset[str]) -> float:
         if switched not in scores:
-            results[switched] = _score_mixture(corpus, run, judged, reference_side, target_side, players, switched)
-            scores[switched] = _get_score(
-                results[switched], _select_measure(reference_side, target_side, switched), switched
-            )
+            mixture = _create_mixture(corpus, run, judged, reference_side, target_side, players, switched)
+            scores[switched] = _get_score(mixture, switched)
+            if len(switched) <= 1 or len(switched) == len(players):
+                evaluations[switched] = mixture
             if progress is not None:
                 progress(1)
         return scores[switched]
@@ -218,25 +219,28 @@ def attribute_gap(
     attribution = shapley(list(players), score, exact_up_to=EXACT_UP_TO, samples=samples, seed=seed)
     no_settings, all_settings = frozenset[str](), frozenset(players)
     reference_score, target_score = score(no_settings), score(all_settings)
-    verdicts_before = _collect_outcomes(results[no_settings], reference_side.measure)
+    reference_evaluation, target_evaluation = evaluations[no_settings], evaluations[all_settings]
+    item_keys: dict[tuple[str, int], list[_ItemKey]] = {}  # the objects stay alive in `judged`
+    outcomes_before = _collect_outcomes(reference_evaluation, reference_side.measure, item_keys)
     causes = []
     for share in attribution.shares:
         single, others = frozenset({share.player}), all_settings - {share.player}
         fixed_threshold = (
-            _format_oracle_threshold(results[no_settings], reference_side.measure)
+            _format_oracle_threshold(reference_evaluation, reference_side.measure)
             if "threshold" not in players[share.player]
             else None
         )
         change_if_first = score(single) - reference_score
-        single_result = results[single]
-        if fixed_threshold is not None and single_result.thresholds:
-            single_result = _score_mixture(
+        mixture = evaluations[single]
+        single_measure = _select_measure(reference_side, target_side, single)
+        thresholds = tuple(
+            switched.oracle_thresholds.get(_unfiltered_view(single_measure))
+            for switched in (reference_evaluation, mixture)
+        )
+        if fixed_threshold is not None and mixture.oracle_thresholds:
+            mixture = _create_mixture(
                 corpus, run, judged, reference_side, target_side, players, single, fixed_threshold
             )
-        thresholds = tuple(
-            result.thresholds.get(_unfiltered_view(_select_measure(reference_side, target_side, single)))
-            for result in (results[no_settings], results[single])
-        )
         causes.append(
             Cause(
                 players[share.player],
@@ -249,12 +253,7 @@ def attribute_gap(
                 (thresholds[0], thresholds[1])
                 if fixed_threshold is not None and thresholds[0] != thresholds[1]
                 else None,
-                tuple(
-                    _find_flips(
-                        verdicts_before,
-                        _collect_outcomes(single_result, _select_measure(reference_side, target_side, single)),
-                    )
-                ),
+                tuple(_find_flips(outcomes_before, _collect_outcomes(mixture, single_measure, item_keys))),
             )
         )
     causes.sort(key=lambda cause: -abs(cause.share))
@@ -267,14 +266,14 @@ def attribute_gap(
         target_side.measure,
         reference_score,
         target_score,
-        results[no_settings].signature,
-        _replace_profile(target.profile, results[all_settings].signature),
+        reference_evaluation.signature,
+        _replace_profile(target.profile, target_evaluation.signature),
         tuple(causes),
         tuple(irrelevant),
         attribution.is_exact,
         attribution.n_evaluations,
-        results[no_settings],
-        results[all_settings],
+        reference_evaluation.result,
+        target_evaluation.result,
     )
 
 
@@ -295,12 +294,13 @@ def _select_measure(reference_side: _Side, target_side: _Side, switched: frozens
     )
 
 
-def _get_score(result: Result, name: str, switched: frozenset[str]) -> float:
-    """Return the value of the measure `name` in the result of a mixture; raise `UsageError` if it is undefined."""
-    score = result.score(name)
+def _get_score(mixture: Evaluation, switched: frozenset[str]) -> float:
+    """Return the score of a mixture in which `switched` have switched; raise `UsageError` if it is undefined."""
+    (name,) = mixture.request.requested_measures
+    score = mixture.score(parse_measure(mixture.request.aliases[name]))
     if score.value is None:
         names = ", ".join(sorted(switched)) or "no change"
-        hints = " ".join(f"Note: {note}." for note in result.notes)
+        hints = " ".join(f"Note: {note}." for note in mixture.result.notes)
         raise UsageError(f"{name} is undefined with {names}: {score.reason}. Choose another measure. {hints}".strip())
     return score.value
 
@@ -310,15 +310,16 @@ def _unfiltered_view(name: str) -> str:
     return str(replace(parse_measure(name).view, filters=()))
 
 
-def _format_oracle_threshold(result: Result, name: str) -> str | None:
+def _format_oracle_threshold(evaluation: Evaluation, name: str) -> str | None:
     """Return the threshold selected for the measure `name` as a value of the setting `threshold`.
 
     Returns None if none was selected, and `none` if the selected one includes all predictions.
     """
-    if _unfiltered_view(name) not in result.thresholds:
+    thresholds = evaluation.oracle_thresholds
+    if _unfiltered_view(name) not in thresholds:
         return None
-    rule = SWEEPS[result.signature["threshold"]]
-    at = result.thresholds[_unfiltered_view(name)]
+    rule = evaluation.request.conventions.threshold
+    at = thresholds[_unfiltered_view(name)]
     return "none" if at is None else str(Threshold(at, rule.is_strict))
 
 
@@ -411,7 +412,7 @@ def _is_typed(relation: str) -> bool:
     return relation in list_plugins("relations") and get_plugin("relations", relation, MatchRelation).is_typed
 
 
-def _score_mixture(
+def _create_mixture(
     corpus: Corpus,
     run: Run,
     judged: JudgedTables,
@@ -420,11 +421,11 @@ def _score_mixture(
     players: Mapping[str, tuple[str, ...]],
     switched: frozenset[str],
     threshold: str | None = None,
-) -> Result:
-    """Score a mixture: the groups `switched` have the values of the target profile, all others those of the reference.
+) -> Evaluation:
+    """Prepare the evaluation of a mixture of the settings of both profiles.
 
-    `judged` has the tables judged so far. `players` has the settings of each group. `threshold` replaces the setting of
-    that name.
+    The groups `switched` have the values of the target profile, all others those of the reference. `judged` has what
+    was judged so far. `players` has the settings of each group. `threshold` replaces the setting of that name.
     """
     target_settings = {setting for player in switched for setting in players[player]}
     if len(switched) == len(players):
@@ -438,7 +439,7 @@ def _score_mixture(
         settings["threshold"] = threshold
     measure = _select_measure(reference_side, target_side, switched)
     request = reference_side.request.replace(settings=settings, measures=[measure])
-    return Evaluation.from_data(request, corpus, run, judged=judged).result
+    return Evaluation.from_data(request, corpus, run, judged=judged)
 
 
 _ItemKey: TypeAlias = tuple[str, int, int, int, int]
@@ -449,40 +450,45 @@ class _ItemOutcome(NamedTuple):
     """How a gold label or a prediction counts, as a word, with its row in the table of verdicts."""
 
     word: str
-    row: Mapping[str, Any]
-    keys: Mapping[str, _ItemKey | None]
-    """Keys of the gold label and of the prediction of the row, by side."""
+    table: Arrow
+    row: int
+    keys: Mapping[str, _ItemKey]
+    """Keys of the gold label and of the prediction of the row, by side, if the row has them."""
 
 
 _WORDS = {"gold": ("matched", "missed"), "prediction": ("correct", "wrong")}
 
 
-def _collect_outcomes(result: Result, measure: str) -> dict[_ItemKey, _ItemOutcome]:
-    """Return how every gold label and prediction counts in the view of `measure`; empty if it has no verdicts."""
+def _collect_outcomes(
+    evaluation: Evaluation, measure: str, keys_by_mentions: dict[tuple[str, int], list[_ItemKey]]
+) -> dict[_ItemKey, _ItemOutcome]:
+    """Return how every gold label and prediction counts in the view of `measure`; empty if it has no verdicts.
+
+    `keys_by_mentions` has the keys of the labels and predictions of other mixtures, by side and object id.
+    """
     outcomes: dict[_ItemKey, _ItemOutcome] = {}
-    view, table, evaluation = str(parse_measure(measure).view), result.verdicts, result.evaluation
-    rows = table.filter(pc.equal(table.column("view"), view)).to_pylist()
-    if not rows:
+    view = str(parse_measure(measure).view)
+    plan = evaluation.plans.views.get(view)
+    if plan is None or plan.is_indivisible:
         return outcomes
-    assert evaluation is not None
-    pairing = evaluation.inputs.pairing(evaluation.plans.views[view].source)
-    keys = {
-        "gold": _list_keys("gold", pairing.corpus.labels),
-        "prediction": _list_keys("prediction", pairing.run.predictions),
-    }
-    for row in rows:
-        for side, is_correct, is_wrong in (
-            ("gold", row["matched_gold"], row["unmatched_gold"]),
-            ("prediction", row["matched_prediction"], row["unmatched_prediction"]),
-        ):
-            if row[side] is not None:
-                words = _WORDS[side]
-                word = words[0] if is_correct else words[1] if is_wrong else "not counted"
-                key = keys[side][row[side]]
-                previous = outcomes.get(key)
-                if previous is None or previous.word == "not counted":
-                    item_keys = {name: None if row[name] is None else keys[name][row[name]] for name in keys}
-                    outcomes[key] = _ItemOutcome(word, row, item_keys)
+    table, pairing = evaluation.table(view), evaluation.inputs.pairing(plan.source)
+    keys: dict[str, list[_ItemKey]] = {}
+    for side, mentions in (("gold", pairing.corpus.labels), ("prediction", pairing.run.predictions)):
+        if (side, id(mentions)) not in keys_by_mentions:
+            keys_by_mentions[side, id(mentions)] = _list_keys(side, mentions)
+        keys[side] = keys_by_mentions[side, id(mentions)]
+    columns = [
+        table.column(name.format(side)).to_pylist() for side in keys for name in ("{}", "matched_{}", "unmatched_{}")
+    ]
+    for row, (gold, *gold_weights, prediction, correct, wrong) in enumerate(zip(*columns, strict=True)):
+        items = {"gold": gold, "prediction": prediction}
+        item_keys = {side: keys[side][item] for side, item in items.items() if item is not None}
+        weights = {"gold": gold_weights, "prediction": (correct, wrong)}
+        for side, key in item_keys.items():
+            is_correct, is_wrong = weights[side]
+            word = _WORDS[side][0] if is_correct else _WORDS[side][1] if is_wrong else "not counted"
+            if key not in outcomes or outcomes[key].word == "not counted":
+                outcomes[key] = _ItemOutcome(word, table, row, item_keys)
     return outcomes
 
 
@@ -508,22 +514,30 @@ def _find_flips(before: Mapping[_ItemKey, _ItemOutcome], after: Mapping[_ItemKey
         if (old.word if old else "excluded") != (new.word if new else "excluded")
     }
     reported: set[_ItemKey] = set()
+    cases: list[_ItemOutcome] = []
     for key in changed:
-        if key in reported:
-            continue
-        outcome = _select_outcome(before.get(key), after.get(key))
-        pair = {side: item for side, item in outcome.keys.items() if item is not None}
-        reported.update(pair.values())
-        changes_by_side = {side: changed.get(item, ("", "")) for side, item in pair.items()}
-        yield _make_flip(
-            outcome.row, changes_by_side.get("gold", ("", "")), changes_by_side.get("prediction", ("", ""))
-        )
+        if key not in reported:
+            cases.append(_select_outcome(before.get(key), after.get(key)))
+            reported.update(cases[-1].keys.values())
+    for outcome, row in zip(cases, _take_rows(cases), strict=True):
+        changes = {side: changed.get(item, ("", "")) for side, item in outcome.keys.items()}
+        yield _make_flip(row, changes.get("gold", ("", "")), changes.get("prediction", ("", "")))
+
+
+def _take_rows(outcomes: Sequence[_ItemOutcome]) -> list[dict[str, Any]]:
+    """Return the row of each outcome in its table of verdicts."""
+    rows: dict[int, dict[str, Any]] = {}
+    for table in {id(outcome.table): outcome.table for outcome in outcomes}.values():
+        indices = [index for index, outcome in enumerate(outcomes) if outcome.table is table]
+        taken = table.take(pa.array([outcomes[index].row for index in indices])).to_pylist()
+        rows |= dict(zip(indices, taken, strict=True))
+    return [rows[index] for index in range(len(outcomes))]
 
 
 def _select_outcome(old: _ItemOutcome | None, new: _ItemOutcome | None) -> _ItemOutcome:
     """Return the outcome whose case has both gold label and prediction if one has; if both have, the new one."""
     outcomes = [outcome for outcome in (new, old) if outcome is not None]
-    return max(outcomes, key=lambda outcome: sum(item is not None for item in outcome.keys.values()))
+    return max(outcomes, key=lambda outcome: len(outcome.keys))
 
 
 def _make_flip(row: Mapping[str, Any], gold: tuple[str, str], prediction: tuple[str, str]) -> Flip:

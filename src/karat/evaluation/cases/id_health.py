@@ -74,14 +74,29 @@ class IdStatistics(NamedTuple):
         )
 
 
-def collect_id_statistics(pairing: Pairing, kb: KB | None) -> tuple[IdStatistics, IdStatistics]:
-    """Return statistics about the ids of gold labels and of predictions, inside the evaluated part of documents.
+def has_shared_id(pairing: Pairing) -> bool:
+    """Return whether an evaluated gold label and an evaluated prediction have the same id, so that ids can match."""
+    gold_mask, prediction_mask = _mask_linked(pairing)
+    is_gold = np.zeros(len(pairing.names) + 2, np.bool_)
+    is_gold[pairing.gold_entity[gold_mask]] = True
+    is_gold[-2:] = False  # NO_LINK and NIL
+    return bool(is_gold[pairing.prediction_entity[prediction_mask]].any())
+
+
+def _mask_linked(pairing: Pairing) -> tuple[Bools, Bools]:
+    """Return the masks of linked gold labels and predictions inside the evaluated part of documents.
 
     Gold quantities and datetimes are excluded, because they may be linked to their value.
     """
-    labels, predictions = pairing.corpus.labels, pairing.run.predictions
     gold_mask, prediction_mask = pairing.inside_masks
-    gold_mask &= (labels.entity >= 0) & (pairing.gold_kind == 0)
+    gold_mask &= (pairing.corpus.labels.entity >= 0) & (pairing.gold_kind == 0)
+    return gold_mask, prediction_mask & (pairing.run.predictions.entity >= 0)
+
+
+def collect_id_statistics(pairing: Pairing, kb: KB | None) -> tuple[IdStatistics, IdStatistics]:
+    """Return statistics about the ids of gold labels and of predictions, of those that `_mask_linked` returns."""
+    labels, predictions = pairing.corpus.labels, pairing.run.predictions
+    gold_mask, prediction_mask = _mask_linked(pairing)
     sides = (
         pairing.cache_gold_result(
             "seen",
@@ -92,7 +107,7 @@ def collect_id_statistics(pairing: Pairing, kb: KB | None) -> tuple[IdStatistics
             predictions,
             pairing.prediction_entity,
             pairing.has_plain_ids[1],
-            prediction_mask & (predictions.entity >= 0),
+            prediction_mask,
             pairing,
             kb,
         ),

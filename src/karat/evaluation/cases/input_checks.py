@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -239,10 +239,11 @@ def _count_id_statuses(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, in
     if kb is None:
         return ()
     uses = np.bincount(mentions.entity[mentions.entity >= 0], minlength=len(mentions.names)).tolist()
-    counts: Counter[str] = Counter()
+    counts: dict[IdStatus, int] = defaultdict(int)
     for status, count in zip(kb.id_statuses(mentions.names.to_pylist()), uses, strict=True):
-        counts[str(status)] += count
-    return tuple(sorted((name, count) for name, count in counts.items() if count and name not in _NORMAL_STATUSES))
+        counts[status] += count
+    named_counts = ((str(status), count) for status, count in counts.items() if count)
+    return tuple(sorted((name, count) for name, count in named_counts if name not in _NORMAL_STATUSES))
 
 
 def _count_nil_like_ids(mentions: Mentions, entity: Ints, is_plain: Bools) -> tuple[tuple[str, int], ...]:

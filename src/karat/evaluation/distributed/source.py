@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from karat.evaluation.block import Block, BlockSums, Progress, SweepSums, Thresholds, ViewSums
+from karat.evaluation.block import Block, BlockSums, LazyBlockSums, Progress, SweepSums, Thresholds, ViewSums
 from karat.evaluation.cases.case_tables import build_verdict_table
 from karat.evaluation.distributed.context import (
     UnsupportedViews,
@@ -208,7 +208,7 @@ def count_block(gold: Arrow, predictions: Arrow, job: Job) -> CountedBlock | Blo
     try:
         block, responses = job.create_block(gold, predictions), _get_sorted_rows(predictions)
         rows = job.find_rows(block, gold, predictions)
-        sums = _compact_sums(block.to_sums(rows))
+        sums = _compact_sums(LazyBlockSums(block, rows).to_sums())
     except KaratError as error:
         return _to_failure(error)
     inputs = block.inputs

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache, reduce
 
 import msgspec
 import pyarrow as pa
@@ -16,6 +17,7 @@ from karat.kb.ids.normal_forms import IdContext, find_plain_qids, parse_id
 from karat.kb.ids.wikipedia_languages import capitalise_letter, parse_wiki_prefix
 from karat.model.tables.arrow import Arrow
 
+_MAX_FEW_IDS = 50  # ids up to which each is looked at, since an array costs as much as many ids
 _LONG_ITEM = len("Q100000")  # characters; no code of ICD-10 has so many digits
 _MAX_CODE = 16  # bytes of the longest code, item and white space around it that is looked at
 _OTHER_CODE = r"^(?:[A-KM-OR-Z][0-9][0-9A-Z](?:\.[0-9A-Z]{1,4})?|Q[0-9][0-9]\.[0-9A-Z]{1,4})$"
@@ -77,7 +79,20 @@ class IdEvidence(msgspec.Struct, frozen=True):
 
 def collect_evidence(ids: Arrow) -> IdEvidence:
     """Return what an array of ids tells about how they are meant; the array may have nulls and repetitions."""
-    ids = ids.drop_null()
+    if len(ids) > _MAX_FEW_IDS:
+        return _collect_evidence(ids.drop_null())
+    evidence = {_collect_evidence_of_id(id) for id in ids.to_pylist() if id is not None}
+    return reduce(IdEvidence.merge, evidence, IdEvidence())
+
+
+@lru_cache(maxsize=100_000)  # many runs with few predictions each predict the same ids
+def _collect_evidence_of_id(id: str) -> IdEvidence:
+    """Return what one id tells about how it is meant."""
+    return _collect_evidence(pa.array([id], pa.string()))
+
+
+def _collect_evidence(ids: Arrow) -> IdEvidence:
+    """Return what an array of ids without nulls tells about how they are meant."""
     is_plain = find_plain_qids(ids)
     rest = ids.filter(pa.array(~is_plain))
     plain_lengths = pc.max(pc.binary_length(ids.filter(pa.array(is_plain)))).as_py() or 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,9 +20,12 @@ from karat.kb.ids.normal_forms import (
 )
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.protocol import KB, IdStatus
+from karat.model.caches.value_cache import ValueCache
 from karat.model.spec.settings.conventions import Ids
 
 _T = TypeVar("_T")
+
+_MAX_SHARED_IDS = 1_000_000  # resolved ids beyond which new views of a base start without any
 
 
 def wrap_kb(kb: KB, mode: Ids) -> KB:
@@ -38,6 +41,15 @@ def unwrap_kb(kb: KB | None) -> KB | None:
     return kb.base if isinstance(kb, NormalisingKB) else kb
 
 
+class ResolvedIds(NamedTuple):
+    """The ids that a knowledge base resolved so far, for all its views of one mode and context to share."""
+
+    base_ids: dict[str, str]
+    """Each id as the base spells it."""
+    canonical_ids: dict[str, str]
+    """The normal form of the canonical id of each id."""
+
+
 class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
     """A knowledge base that accepts every spelling of an id.
 
@@ -51,7 +63,11 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
     """Value of the setting `ids`, which selects the normaliser."""
     context: IdContext = DEFAULT_CONTEXT
     """How the ids of the data are meant; ids of the base are meant as by themselves."""
-    _base_ids: dict[str, str] = msgspec.field(default_factory=dict)
+    _resolved_ids: ResolvedIds = msgspec.field(default_factory=lambda: ResolvedIds({}, {}))
+
+    def __post_init__(self) -> None:
+        """Use the ids that other views of the base resolved."""
+        msgspec.structs.force_setattr(self, "_resolved_ids", _share_resolved_ids(self.base, self.mode, self.context))
 
     def with_context(self, context: IdContext) -> NormalisingKB:
         """Return a view of the same base for data whose ids are meant as `context` says."""
@@ -74,10 +90,12 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
 
     def canonical_ids(self, ids: Sequence[str]) -> list[str]:
         """Return the normal form of the canonical id of each id."""
-        canonical = self.base.canonical_ids(self.find_base_ids(ids))
-        return [
-            other if self._is_foreign(id) else self._express(other) for id, other in zip(ids, canonical, strict=True)
-        ]
+        resolved = self._resolved_ids.canonical_ids
+        new_ids = [id for id in dict.fromkeys(ids) if id not in resolved]
+        if new_ids:
+            canonical = zip(new_ids, self.base.canonical_ids(self.find_base_ids(new_ids)), strict=True)
+            resolved.update((id, other if self._is_foreign(id) else self._express(other)) for id, other in canonical)
+        return [resolved[id] for id in ids]
 
     def id_statuses(self, ids: Sequence[str]) -> list[IdStatus]:
         """Return the status of each id; an id that the base spells differently is mapped."""
@@ -126,19 +144,21 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
 
     def find_base_ids(self, ids: Sequence[str]) -> list[str]:
         """Return each id as the base spells it; its normal form if the base knows no spelling. Results are cached."""
-        new_ids = [id for id in dict.fromkeys(ids) if id not in self._base_ids]
+        base_ids = self._resolved_ids.base_ids
+        new_ids = [id for id in dict.fromkeys(ids) if id not in base_ids]
         pending = {id: chain(self._iterate_spellings(id), [id]) for id in new_ids}
-        self._base_ids.update((id, self._normalise(id)) for id in new_ids)
+        spellings = {id: self._normalise(id) for id in new_ids}
         while pending:
             attempts = {id: spelling for id, rest in pending.items() if (spelling := next(rest, None)) is not None}
             hits = self._check_known(list(attempts.values()))
-            self._base_ids.update(
+            spellings.update(
                 (id, spelling) for (id, spelling), is_hit in zip(attempts.items(), hits, strict=True) if is_hit
             )
             unknown_ids = pending.keys() - attempts.keys()
-            self._base_ids.update(self._find_table_spellings(unknown_ids))
+            spellings.update(self._find_table_spellings(unknown_ids))
             pending = {id: pending[id] for id, is_hit in zip(attempts, hits, strict=True) if not is_hit}
-        return [self._base_ids[id] for id in ids]
+        base_ids.update(spellings)  # only now, since other threads take them for final
+        return [base_ids[id] for id in ids]
 
     def _find_table_spellings(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the spellings by which redirects and same-as pairs in tables mean ids, in no common spelling."""
@@ -187,3 +207,13 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
 def _check_present(facts: Sequence[_T | None]) -> list[bool]:
     """Return for each fact whether it is known, that is, not None."""
     return [fact is not None for fact in facts]
+
+
+def _share_resolved_ids(base: KB, mode: Ids, context: IdContext) -> ResolvedIds:
+    """Return the ids that a knowledge base resolved so far; they are cached with it if its class caches values."""
+    if not isinstance(base, ValueCache):
+        return ResolvedIds({}, {})
+    shared: dict[tuple[Ids, IdContext], ResolvedIds] = base.get_or_compute("resolved ids", dict)
+    if sum(len(resolved.base_ids) for resolved in shared.values()) > _MAX_SHARED_IDS:
+        shared.clear()  # views that use them keep them
+    return shared.setdefault((mode, context), ResolvedIds({}, {}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from karat.kb.snapshot.manifest import SnapshotManifest, read_manifest
 from karat.kb.snapshot.name_index import NAME_INDEX_FOLDER, NameIndex, is_name_index
 from karat.kb.snapshot.name_index_writer import iterate_weighted_aliases, write_name_index
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
+from karat.model.caches.value_cache import ValueCache
 from karat.model.errors import InputError
 from karat.model.tables.arrow import Arrow
 from karat.storage.files import printable_path
@@ -28,7 +29,7 @@ from karat.storage.parquet import SortedTable, to_string_array
 
 
 @dataclass(frozen=True, eq=False)
-class Snapshot:
+class Snapshot(ValueCache):
     """A knowledge base in a folder of Parquet tables with a manifest; opening it reads only the manifest."""
 
     folder: Path
@@ -36,6 +37,8 @@ class Snapshot:
     manifest: SnapshotManifest
     """Manifest of the snapshot."""
     _open_tables: dict[str, SortedTable] = field(default_factory=dict, repr=False)
+    _answers: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict, repr=False)
+    """Answers to small queries, by table and column and then by key, for queries that repeat most of their keys."""
 
     @classmethod
     def open(cls, folder: Path) -> Snapshot:
@@ -91,8 +94,7 @@ class Snapshot:
 
     def canonical_ids(self, ids: Sequence[str]) -> list[str]:
         """Return the canonical id of each id, in any id space and spelling; an unknown id is returned unchanged."""
-        entities: list[str] = self.resolve(ids).column("entity").to_pylist()
-        return entities
+        return self._recall(("identity", "entity"), ids, lambda ids: self.resolve(ids).column("entity").to_pylist())
 
     def id_statuses(self, ids: Sequence[str]) -> list[IdStatus]:
         """Return the status of each id; deleted entities are unknown."""
@@ -241,11 +243,31 @@ class Snapshot:
     def _look_up_values(self, table_name: str, keys: Sequence[str] | Arrow, column: str) -> list[Any]:
         """Return the value of `column` in the row of each key in a table; None without such a row or table."""
         table = self.get_table(table_name)
-        values: list[Any] = [None] * len(keys) if table is None else table.look_up(keys, column).to_pylist()
-        return values
+        if table is None:
+            return [None] * len(keys)
+        return self._recall((table_name, column), keys, lambda keys: table.look_up(keys, column).to_pylist())
+
+    def _recall(
+        self, name: tuple[str, str], keys: Sequence[str] | Arrow, query: Callable[[Any], Iterable[Any]]
+    ) -> list[Any]:
+        """Return the answer of `query` for each key; in a small query, only keys without a stored answer are asked."""
+        if len(keys) > _MAX_KEYS or not isinstance(keys, list):
+            return list(query(keys))
+        stored = self._answers.setdefault(name, {})
+        answers = {key: stored.get(key, _UNANSWERED) for key in keys}
+        new_keys = [key for key, answer in answers.items() if answer is _UNANSWERED]
+        if new_keys:
+            answers |= zip(new_keys, query(new_keys), strict=True)
+            if len(stored) > _MAX_ANSWERS:
+                stored.clear()
+            stored |= {key: answers[key] for key in new_keys}
+        return [answers[key] for key in keys]
 
 
 _IDS_PER_BATCH: Final = 1 << 22
+_MAX_KEYS: Final = 1 << 14  # of a query whose answers are stored
+_MAX_ANSWERS: Final = 1 << 17  # stored answers per column
+_UNANSWERED: Final = object()
 
 
 def _get_status(id: str, entity: str, how: str, kind: str | None) -> IdStatus:

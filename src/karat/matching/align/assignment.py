@@ -14,7 +14,10 @@ import pyarrow.compute as pc
 from karat.matching.align.dense_component import DenseComponent, pack_criteria, solve_assignment
 from karat.model.items import Items
 from karat.model.spec.settings.conventions import Assignment
-from karat.model.tables.columns import Bools, Floats, Longs
+from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Bools, Floats, Ints, Longs
+
+_MAX_FEW_IDS = 100  # ids up to which a Python loop is faster than array functions
 
 
 class Edges(msgspec.Struct, frozen=True):
@@ -77,6 +80,8 @@ def assign(edges: Edges, preferences: Preferences, method: Assignment) -> Longs:
     Most edges share no end or one end with other edges. The others are solved by connected component, so that neither
     blocks nor order matter.
     """
+    if not len(edges):
+        return np.zeros(0, np.int64)
     is_taken, contested = _take_uncontested(
         edges, preferences, choose_preferred if method is Assignment.OPTIMAL else choose_first_in_file
     )
@@ -164,14 +169,25 @@ def rank_items(items: Items, rows: Longs) -> Longs:
     is_used[rows] = True
     all_rows = np.flatnonzero(is_used)
     codes, document = items.entity[all_rows], items.document[all_rows]
-    names = items.names.take(pa.array(codes, mask=codes < 0)).fill_null("").dictionary_encode()
-    by_name = np.empty(len(names.dictionary), np.int64)
-    by_name[pc.array_sort_indices(names.dictionary).to_numpy()] = np.arange(len(by_name))
-    keys = (codes, by_name[names.indices.to_numpy()], items.end[all_rows], items.start[all_rows], document)
+    keys = (codes, _rank_names(items.names, codes), items.end[all_rows], items.start[all_rows], document)
     order = items.sort_order(all_rows, keys)
     rank = np.empty(len(items), np.int64)
     rank[all_rows[order]] = np.arange(len(all_rows)) - np.searchsorted(document[order], document[order])
     return rank[rows]
+
+
+def _rank_names(names: Arrow, codes: Ints) -> Longs:
+    """Return the rank of the id of each code in string order, equal for equal ids; the empty id for negative codes."""
+    ids = names.take(pa.array(codes, mask=codes < 0))
+    if len(ids) <= _MAX_FEW_IDS:
+        few_ids = [id or "" for id in ids.to_pylist()]
+        ranks = {id: rank for rank, id in enumerate(sorted(set(few_ids)))}
+        return np.array([ranks[id] for id in few_ids], np.int64)
+    encoded = ids.fill_null("").dictionary_encode()
+    by_name = np.empty(len(encoded.dictionary), np.int64)
+    by_name[pc.array_sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(by_name))
+    ranks_by_row: Longs = by_name[encoded.indices.to_numpy()]
+    return ranks_by_row
 
 
 def _assign_greedily(rows: Longs, edges: Edges, preferences: Preferences) -> Longs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -43,11 +42,6 @@ class _RelatednessDegree:
     def __init__(self, min_relatedness: float, ids: list[str], snapshot: Snapshot) -> None:
         self._min_relatedness, self._ids, self._snapshot = min_relatedness, ids, snapshot
 
-    @cached_property
-    def _links(self) -> InLinks:
-        """The links between pages that lead to the entities, from the snapshot."""
-        return InLinks.from_snapshot(self._snapshot, self._ids)
-
     def __call__(self, gold: Items, predictions: Items, pairs: Pairs) -> Bools:
         is_correct = same_entity(gold, predictions, pairs)
         gold_entity, predicted_entity = gold.entity[pairs.gold], predictions.entity[pairs.prediction]
@@ -56,6 +50,7 @@ class _RelatednessDegree:
             codes = np.column_stack([gold_entity[different], predicted_entity[different]])
             values, index = np.unique(codes, axis=0, return_inverse=True)
             ids = [[self._ids[code] for code in column] for column in values.T.tolist()]
-            is_related = np.nan_to_num(self._links.relatedness(*ids)) >= self._min_relatedness
+            links = InLinks.from_snapshot(self._snapshot, [*ids[0], *ids[1]])
+            is_related = np.nan_to_num(links.relatedness(*ids)) >= self._min_relatedness
             is_correct[different] = is_related[index.ravel()]
         return is_correct

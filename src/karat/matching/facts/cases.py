@@ -21,7 +21,7 @@ from karat.model.reader_categories import UNMAPPED
 from karat.model.results.cases import CaseArrays
 from karat.model.results.verdict import Outcome, Verdicts
 from karat.model.tables.columns import NIL, Bools, Ints, Longs
-from karat.model.truth import NO, Truth, all_of
+from karat.model.truth import NO, Truth
 
 _T = TypeVar("_T", bound=np.generic)
 _NEUTER_PRONOUNS = frozenset({"It", "it", "This", "this", "That", "that", "Its", "its"})
@@ -273,7 +273,7 @@ def _build_case_context(facts: Facts, document: Ints, gold: Longs, prediction: L
     columns = {
         "coreference": _take_by_case(gold_facts.is_coreference, facts.predictions.is_coreference, gold, prediction),
         "lowercased": _take_by_case(facts.gold.lowercased, facts.predictions.lowercased, gold, prediction),
-        "multiword": facts.test_surfaces(lambda text: " " in text)[surface_code],
+        "multiword": facts.test_surfaces(_has_space)[surface_code],
         "nil": has_gold & (entity == NIL) | _mask_on_nil(facts, regions, ~has_gold),
         "linked": np.append(gold_facts.is_linked, False)[gold],
         **{name: np.append(column, NO)[gold] for name, column in difficulties.items()},
@@ -337,12 +337,21 @@ def _mask_neuter(facts: Facts, context: CaseContext) -> Bools:
     return facts.test_surfaces(_NEUTER_PRONOUNS.__contains__)[surface_code]
 
 
+def _has_space(text: str) -> bool:
+    """Return whether a text has a space; a function of its own, because results are cached by function."""
+    return " " in text
+
+
 def _take_by_case(
     gold_column: NDArray[_T], prediction_column: NDArray[_T], gold: Longs, prediction: Longs
 ) -> NDArray[_T]:
     """Return the value of each case's gold mention, or of its prediction if it has no mention."""
-    zero = gold_column.dtype.type(0)
-    return np.where(gold >= 0, np.append(gold_column, zero)[gold], np.append(prediction_column, zero)[prediction])
+    values: NDArray[_T] = np.zeros(len(gold), gold_column.dtype)
+    has_gold = gold >= 0
+    values[has_gold] = gold_column[gold[has_gold]]
+    has_prediction = ~has_gold & (prediction >= 0)
+    values[has_prediction] = prediction_column[prediction[has_prediction]]
+    return values
 
 
 def _case_spans(facts: Facts, gold: Longs, prediction: Longs) -> tuple[Ints, Ints]:
@@ -412,8 +421,11 @@ def _mask_on_nil(facts: Facts, regions: Items, mask: Bools) -> Bools:
 
 def _leads_to_popular(facts: Facts, prediction: Longs, surface_code: Longs) -> Truth:
     """Return for each case whether its prediction is a popular entity of its text: yes, no or unknown."""
-    popular = map(facts.popular.__getitem__, surface_code.tolist())
-    return all_of(prediction >= 0, facts.predictions.is_among(popular, prediction))
+    rows = np.flatnonzero(prediction >= 0)
+    popular = map(facts.popular.__getitem__, surface_code[rows].tolist())
+    truth = np.full(len(prediction), NO)
+    truth[rows] = facts.predictions.is_among(popular, prediction[rows])
+    return truth
 
 
 def _compare_candidates(facts: Facts, gold: Longs, prediction: Longs) -> tuple[Bools, Bools]:

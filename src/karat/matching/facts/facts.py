@@ -164,27 +164,41 @@ class AnnotationFacts:
     @cached_property
     def names(self) -> list[str | None]:
         """Name of each mention's entity, from the gold standard or the knowledge base; None if unknown."""
-        column = self.mentions.field("name")
-        label_names = [None] * len(self.entity) if column is None else column.to_pylist()
+        index, names = self._distinct_names
+        return list(map(names.__getitem__, index.tolist()))
+
+    @cached_property
+    def _distinct_names(self) -> tuple[Longs, list[str | None]]:
+        """Index of the name of each mention's entity among all distinct names, and the names; the first is None."""
         kb_names = [*self.entities.names, None, None]
-        names = [name or kb_names[code] for name, code in zip(label_names, self.entity.tolist(), strict=True)]
-        for row, codes in self.further_codes.items():
-            names[row] = names[row] or next((kb_names[code] for code in codes if kb_names[code]), None)
-        return names
+        codes: dict[str | None, int] = {None: 0}
+        index = np.array([codes.setdefault(name, len(codes)) for name in kb_names], np.int64)[self.entity]
+        column = self.mentions.field("name")
+        if column is not None:
+            label_names = column.dictionary_encode()
+            label_codes = [codes.setdefault(name or None, len(codes)) for name in label_names.dictionary.to_pylist()]
+            label_index = np.array([*label_codes, 0], np.int64)[
+                label_names.indices.fill_null(len(label_codes)).to_numpy(zero_copy_only=False)
+            ]
+            index = np.where(label_index > 0, label_index, index)
+        names = list(codes)
+        for row, further_codes in self.further_codes.items():
+            if not names[index[row]]:
+                index[row] = codes[next((kb_names[code] for code in further_codes if kb_names[code]), None)]
+        return index, names
 
     @cached_property
     def _type_by_name(self) -> Ints:
         """Type of each mention by its entity's name, as an index into `MENTION_TYPES`; coreference is ignored."""
-        types: dict[str | None, int] = {None: self._definitions.unnamed_type}
-        for name in set(self.names) - {None}:
-            types[name] = NON_NAMED if is_lowercase(str(name)) else NAMED
-        by_row = np.fromiter((types[name] for name in self.names), np.int32, len(self.names))
+        index, names = self._distinct_names
+        types = [NON_NAMED if is_lowercase(str(name)) else NAMED for name in names[1:]]
+        by_row = np.array([self._definitions.unnamed_type, *types], np.int32)[index]
         return np.where(self.entity == NIL, np.int32(UNKNOWN_ENTITY), by_row)
 
     @cached_property
     def has_unknown_name(self) -> Bools:
         """Whether the type of each mention depends on an entity name that is unknown."""
-        has_no_name = np.fromiter((name is None for name in self.names), np.bool_, len(self.names))
+        has_no_name: Bools = self._distinct_names[0] == 0
         return has_no_name & np.isin(self.mention_type, (NAMED, NON_NAMED, UNDECIDED))
 
     @cached_property

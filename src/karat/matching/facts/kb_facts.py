@@ -59,7 +59,8 @@ class EntityFacts:
     @cached_property
     def has_unknown_form(self) -> list[bool]:
         """Whether each id is a plain text: no address, no number, and no prefix or letter with a number."""
-        return [id_pattern(id) == PLAIN_TEXT for id in self.canonical_ids]
+        base_flags = [] if self._base is None else self._base.has_unknown_form
+        return [*base_flags, *(id_pattern(id) == PLAIN_TEXT for id in self.canonical_ids[len(base_flags) :])]
 
 
 class SurfaceFacts:

@@ -12,6 +12,9 @@ MAX_CONTEXT: Final = 240
 """Maximum number of characters searched on each side of a mention; it bounds the cost of texts without breaks."""
 
 _BREAK: Final = re.compile(r"\s+|[。！？]+[」』”’）]*")
+_LIKELY_END: Final = re.compile(r"""(?<=[.!?…"'”’»)\]])\s+|\n[^\S\n]*\n\s*|[。！？]+[」』”’）]*""")
+"""The breaks at which a sentence can end: after a mark, at a blank line or at a mark without space after it."""
+
 _END_MARKS: Final = frozenset(".!?…")
 _CLOSING_MARKS: Final = frozenset("\"'”’»)]")
 _ABBREVIATION: Final = re.compile(
@@ -55,22 +58,23 @@ def sentence_starts(text: str) -> Iterator[int]:
 
 def _find_start(text: str, start: int, low: int) -> tuple[int, bool]:
     """Return where the sentence of a mention begins, searching back from `start`, and whether it was cut at `low`."""
-    breaks = list(_BREAK.finditer(text, low, start))
+    breaks = list(_LIKELY_END.finditer(text, low, start))
     begins = next((match.end() for match in reversed(breaks) if _is_sentence_end(text, match, low)), None)
     if begins is None and low:
-        return breaks[0].end() if breaks else low, True
+        first_break = _BREAK.search(text, low, start)
+        return low if first_break is None else first_break.end(), True
     return start - len(text[begins or 0 : start].lstrip()), False
 
 
 def _find_end(text: str, end: int, high: int) -> tuple[int, bool]:
     """Return where the sentence of a mention ends, searching from `end`, and whether it was cut at `high`."""
-    last_break = None
-    for match in _BREAK.finditer(text, end, high):
+    for match in _LIKELY_END.finditer(text, end, high):
         if _is_sentence_end(text, match, max(0, end - _MAX_ABBREVIATION)):
-            return match.start() if match[0].isspace() else match.end(), False
-        last_break = match.start()
+            is_space = match[0].isspace()
+            return end + len(text[end : match.start()].rstrip()) if is_space else match.end(), False
     if high < len(text):
-        return high if last_break is None else last_break, True
+        breaks = list(_BREAK.finditer(text, end, high))
+        return breaks[-1].start() if breaks else high, True
     return end + len(text[end:].rstrip()), False
 
 

@@ -270,9 +270,12 @@ def _closest_labels(edges: Edges, gold: GoldItems, preferences: Preferences) -> 
 
     If the label that represents the mention, its literal sense, has an edge of the same degree and span, it is taken.
     """
-    if not gold.has_alternatives:
+    if not gold.has_alternatives or not len(edges):
         return edges
     key = edges.mention * (len(preferences.predictions) + 1) + edges.prediction
+    sorted_key = np.sort(key)
+    if (sorted_key[1:] != sorted_key[:-1]).all():  # no pair has two edges
+        return edges
     chosen = choose_preferred(edges, preferences, key)
     representatives = np.flatnonzero(edges.label == edges.mention)
     if len(representatives):

@@ -467,7 +467,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
         """Mentions with their alternatives and parts as trees of gold labels, for profiles that judge every label."""
         return self.corpus.get_or_compute("trees", lambda: build_trees(self.corpus.labels, self.corpus.mention_index))
 
-    @property
+    @cached_property
     def unlinked_code(self) -> int:
         """Entity code of unlinked items: that of the empty id if `unlinked_is_entity`, else `NO_LINK`."""
         return (
@@ -491,8 +491,9 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
         """Kind of value of each prediction's entity, as a key of `KINDS`; 0 if it is no value or unknown."""
         kinds = np.zeros(len(self.names) + 2, np.int32)
         if self.read_options.kind_kb is not None:
-            for code, types in enumerate(self.read_options.kind_kb.types(self.names.to_pylist())):
-                kinds[code] = next((kind for kind, name in KINDS.items() if name in (types or ())), 0)
+            types = self.read_options.kind_kb.types(self.names.to_pylist())
+            for kind, name in reversed(KINDS.items()):
+                kinds[[code for code, entity_types in enumerate(types) if entity_types and name in entity_types]] = kind
         return kinds[self.prediction_entity]
 
     @property

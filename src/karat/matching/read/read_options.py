@@ -5,7 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Hashable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -102,6 +102,14 @@ class ReadOptions:
             or self.nil_ids is not NilIds.NULL
         )
 
+    @property
+    def code_options(self) -> tuple[Hashable, ...]:
+        """All options besides knowledge bases that entity codes depend on."""
+        return (
+            *(self.ids, self.id_context, self.context, self.unknown_ids_alike, self.prefixes, self.nil_ids),
+            *(self.unlinked_is_nil, self.unlinked_is_entity, self.nil_never_matches),
+        )
+
     def with_id_context(self, context: IdContext) -> ReadOptions:
         """Return the options for data whose ids are meant as `context` says, also for the knowledge base."""
         kb = self.kb.with_context(context) if isinstance(self.kb, NormalisingKB) else self.kb
@@ -162,10 +170,14 @@ def find_nil_items(mentions: Mentions, nil_ids: NilIds) -> Bools:
 def find_id_context(corpus: Corpus, run: Run) -> IdContext:
     """Return how the ids of a corpus and a run are meant, for example whether `Q90` is a Wikidata item.
 
-    All ids of both sides decide together. What the corpus contributes is cached.
+    All ids of both sides decide together. What each side contributes is cached with it.
     """
-    gold = corpus.get_or_compute("id evidence", lambda: collect_table_evidence(corpus.table))
-    return build_context([gold, collect_table_evidence(run.table)])
+    return build_context([_get_evidence(corpus), _get_evidence(run)])
+
+
+def _get_evidence(side: Corpus | Run) -> IdEvidence:
+    """Return what the ids of a corpus or run tell about how they are meant; cached."""
+    return side.get_or_compute("id evidence", lambda: collect_table_evidence(side.table))
 
 
 def collect_table_evidence(table: Arrow) -> IdEvidence:
@@ -185,6 +197,8 @@ def _iterate_id_columns(table: Arrow) -> Iterator[Arrow]:
     for name in ID_COLUMNS:
         for chunk in table.column(name).chunks if name in table.column_names else ():
             values = chunk.flatten()
+            if not len(values):
+                continue
             fields = {field.name: values.field(index) for index, field in enumerate(values.type)}
             for field_name in ("entity", "subject", "predicate", "object"):
                 if field_name in fields:

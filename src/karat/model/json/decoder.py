@@ -103,12 +103,28 @@ def decode_json_prefix(text: str, offset: int = 0) -> tuple[Any, int]:
     Raise `JsonError` if there is no complete value.
     """
     try:
-        value, end = _PREFIX_DECODER.raw_decode(text, offset)
-        msgspec.json.encode(value)  # rejects lone surrogates, which UTF-8 cannot encode
+        return _decode_prefix(text, offset)
     except JsonError:
         raise
     except (ValueError, RecursionError, OverflowError) as problem:
         raise _explain(problem, text) from None
+
+
+def find_json_prefix(text: str, offset: int) -> tuple[Any, int] | None:
+    """Decode as `decode_json_prefix` does, but return None if there is no complete value.
+
+    This is for many attempts on one text: an explanation of each failure would read the whole text.
+    """
+    try:
+        return _decode_prefix(text, offset)
+    except (ValueError, RecursionError, OverflowError):  # JsonError is a ValueError
+        return None
+
+
+def _decode_prefix(text: str, offset: int) -> tuple[Any, int]:
+    """Decode the value that begins at `offset`; raise the exceptions of the libraries."""
+    value, end = _PREFIX_DECODER.raw_decode(text, offset)
+    msgspec.json.encode(value)  # rejects lone surrogates, which UTF-8 cannot encode
     return value, end
 
 

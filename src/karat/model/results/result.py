@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from karat.model.caches.deferred_field import DeferrableField
 from karat.model.errors import InputError, KaratError, UnknownNameError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.measure_name import parse_measure
@@ -389,7 +390,7 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     """Whether the ids of gold standard and predictions can match."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Result(TableDisplay, ChartDisplay):
     """The scores of one run on one corpus. `result["strong:micro.f1"]` is a number, or None if undefined."""
 
@@ -397,7 +398,7 @@ class Result(TableDisplay, ChartDisplay):
     _charts: ClassVar = "karat.render.charts.scores"
 
     # Origin
-    signature: Signature
+    signature: DeferrableField[Signature] = DeferrableField()
     """Everything that determines the scores."""
     profile: str
     """The scoring profile."""
@@ -443,9 +444,9 @@ class Result(TableDisplay, ChartDisplay):
     """Whether tables show intervals as ±."""
 
     # Remarks
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    skipped: DeferrableField[Mapping[str, int]] = DeferrableField()
     """Counts of what was skipped, by description."""
-    notes: tuple[str, ...] = ()
+    notes: DeferrableField[tuple[str, ...]] = DeferrableField()
     """Hints on likely mistakes."""
     groups: Mapping[str, Mapping[str, Mapping[str, GroupScores]]] = field(default_factory=dict, repr=False)
     """Scores by facet, view and group."""
@@ -453,7 +454,7 @@ class Result(TableDisplay, ChartDisplay):
     """The metadata of the corpus."""
     run_metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The metadata of the run."""
-    id_health: IdHealth | None = field(default=None, repr=False)
+    id_health: DeferrableField[IdHealth | None] = DeferrableField()
     """Whether the ids of gold standard and predictions can match; None if links are not compared."""
 
     # Presentation
@@ -635,8 +636,14 @@ def _find_defect(file: ResultFile) -> str | None:
     ):
         return "the statistics and the documents differ in number"
     weights = [x for s in (*file.statistics.values(), *file.detection.values()) for x in msgspec.structs.astuple(s)]
-    weights.extend([*msgspec.structs.astuple(counts)] for counts in file.counts.values())
-    if any(not 0 <= weight <= _MAX_EXACT_INTEGER for column in weights for weight in column):
+    weights.extend(
+        [*msgspec.structs.astuple(counts)] for view, counts in file.counts.items() if view in file.statistics
+    )
+    # Clusterings have totals only. These count a mention in two clusters twice, so a difference may be negative.
+    totals = [msgspec.structs.astuple(counts) for view, counts in file.counts.items() if view not in file.statistics]
+    if any(not 0 <= weight <= _MAX_EXACT_INTEGER for column in weights for weight in column) or any(
+        not abs(total) <= _MAX_EXACT_INTEGER for column in totals for total in column
+    ):
         return "a count is negative or too large"
     groups = [group for views in file.groups.values() for values in views.values() for group in values.values()]
     if any(scores.measures.keys() != scores.n.keys() for scores in (file, *groups)):

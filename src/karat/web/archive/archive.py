@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -86,6 +86,7 @@ class ArchiveSubmission(JsonRecord, frozen=True, kw_only=True):
     entries: list[str]
 
 
+@lru_cache(maxsize=1024)
 def get_dataset_key(data: str) -> str:
     """Return the key of a dataset in URLs, a hash of its name and fingerprint `data`."""
     return hashlib.sha256(data.encode()).hexdigest()[:12]
@@ -156,11 +157,27 @@ class Archive:
             first_entries.setdefault(entry.key, entry)
         return first_entries
 
-    def get_entries(self, key: str) -> Iterator[ArchiveEntry]:
+    @cached_property
+    def systems(self) -> list[str]:
+        """All systems in descending order of their mean headline score over datasets; undefined counts as 0."""
+        values: dict[str, list[float]] = {}
+        for entry in self.entries:
+            values.setdefault(entry.system, []).append(self.read_result(entry)[entry.measure] or 0.0)
+        return sorted(values, key=lambda system: (-sum(values[system]) / len(values[system]), system))
+
+    @cached_property
+    def _entries_by_dataset(self) -> dict[str, list[ArchiveEntry]]:
+        """The entries of the main profile by dataset key."""
+        entries: dict[str, list[ArchiveEntry]] = {}
+        for entry in self.entries:
+            entries.setdefault(entry.key, []).append(entry)
+        return entries
+
+    def get_entries(self, key: str) -> Sequence[ArchiveEntry]:
         """Return the entries of all systems on the dataset `key` under the main profile; raise if it is unknown."""
-        if key not in self.datasets:
+        if key not in self._entries_by_dataset:
             raise UnknownNameError("dataset", key, self.datasets)
-        return (entry for entry in self.entries if entry.key == key)
+        return self._entries_by_dataset[key]
 
     def read_result(self, entry: ArchiveEntry) -> Result:
         """Read the result of an entry."""

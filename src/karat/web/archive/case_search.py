@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
+import pyarrow as pa
+
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.tables.arrow import Arrow
 from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.case_table import invalid_file_error, read_case_columns
-from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.shape import (
     CASE_KINDS,
     ConfusionRow,
@@ -67,17 +69,17 @@ class _ArchiveIndex(NamedTuple):
     systems: list[str]
     keys: list[str]
     entries: list[ArchiveEntry]
+    zero_counts: list[list[int | None]]
+    """For each dataset, a count of 0 for every system that has cases on it, and None for the others."""
 
     @classmethod
     def from_archive(cls, archive: Archive) -> _ArchiveIndex:
         """Index the systems, datasets and entries with verdicts of an archive."""
         entries = [entry for entry in archive.entries if entry.verdicts]
-        return cls(rank_systems(archive), list(archive.datasets), entries)
-
-    def make_zero_counts(self, dataset: int) -> list[int | None]:
-        """Return a count of 0 for every system that has cases on the dataset of this index, and None for the others."""
-        systems_with_cases = {entry.system for entry in self.entries if entry.key == self.keys[dataset]}
-        return [0 if system in systems_with_cases else None for system in self.systems]
+        systems, keys = archive.systems, list(archive.datasets)
+        pairs = {(entry.key, entry.system) for entry in entries}
+        zero_counts = [[0 if (key, system) in pairs else None for system in systems] for key in keys]
+        return cls(systems, keys, entries, zero_counts)
 
 
 @contextmanager
@@ -91,26 +93,48 @@ def _connect(archive: Archive, index: _ArchiveIndex) -> Iterator[Any]:
         import duckdb
     except ImportError:
         raise UsageError("searching all results needs DuckDB. Run `pip install 'karat[duckdb]'`.") from None
+    if not index.entries:
+        raise UsageError("the archive has results but no cases. Pass gold and predictions to `karat report`.")
     with _report_damage(), duckdb.connect(config={"memory_limit": _MEMORY, "threads": 2}) as connection:
-        parts = []
-        for number, entry in enumerate(index.entries):
-            assert entry.verdicts is not None, "only entries with verdicts are asked"
-            path = archive.files.get_path("verdicts", entry.verdicts)
-            if path is None:
-                table = archive.read_verdicts(entry)
-                assert table is not None, "only entries with verdicts are asked"
-                connection.register(f"part{number}", table)
-                source, names = f"part{number}", table.column_names
-            else:
-                source, names = f"read_parquet('{str(path).replace(chr(39), chr(39) * 2)}')", read_case_columns(path)
-            columns = f"{index.keys.index(entry.key)} AS dataset, {index.systems.index(entry.system)} AS system"
-            if "text" not in names:  # of a corpus without texts
-                columns += ", NULL::VARCHAR AS text"
-            parts.append(f"SELECT {columns}, * FROM {source}")
-        if not parts:
-            raise UsageError("the archive has results but no cases. Pass gold and predictions to `karat report`.")
-        connection.execute(f"CREATE VIEW cases AS {' UNION ALL BY NAME '.join(parts)}")
+        connection.execute(f"CREATE VIEW cases AS {_select_cases(connection, archive, index)}")
         yield connection
+
+
+def _select_cases(connection: Any, archive: Archive, index: _ArchiveIndex) -> str:  # noqa: ANN401  # DuckDB's
+    """Return the SQL that selects the cases of all entries; tables in memory are registered with the connection.
+
+    All tables are one source, because the time for a query grows with the square of the number of sources.
+    """
+    datasets, systems = ({name: i for i, name in enumerate(names)} for names in (index.keys, index.systems))
+    columns: dict[str, None] = {}
+    tables: list[Arrow] = []
+    files: list[dict[str, Any]] = []
+    for entry in index.entries:
+        assert entry.verdicts is not None, "only entries with verdicts are asked"
+        numbers = {"dataset": datasets[entry.key], "system": systems[entry.system]}
+        path = archive.files.get_path("verdicts", entry.verdicts)
+        if path is None:
+            table = archive.read_verdicts(entry)
+            assert table is not None, "only entries with verdicts are asked"
+            for name, number in numbers.items():
+                table = table.append_column(name, pa.repeat(pa.scalar(number, pa.int32()), len(table)))
+            columns |= dict.fromkeys(table.column_names)
+            tables.append(table)
+        else:
+            columns |= dict.fromkeys(read_case_columns(path))
+            files.append({**numbers, "file": str(path)})
+    if tables:
+        connection.register("tables", pa.concat_tables(tables, promote_options="permissive"))
+    else:
+        connection.register("entries", pa.Table.from_pylist(files))
+    paths = ", ".join("'{}'".format(path.replace("'", "''")) for path in dict.fromkeys(file["file"] for file in files))
+    source = (
+        "tables"
+        if tables
+        else f"(SELECT dataset, system, files.* EXCLUDE (file) FROM entries JOIN "
+        f"read_parquet([{paths}], union_by_name = true, filename = 'file') AS files USING (file))"
+    )
+    return f"SELECT *{'' if 'text' in columns else ', NULL::VARCHAR AS text'} FROM {source}"
 
 
 @contextmanager
@@ -186,8 +210,10 @@ def _build_entity_rows(
     counts: dict[tuple[str, int], tuple[list[int], list[int | None], list[int | None], str | None]] = {}
 
     def get_counts(id: str, row: Mapping[str, Any]) -> tuple[list[int], list[int | None], list[int | None], str | None]:
-        zeros = index.make_zero_counts
-        return counts.setdefault((id, row["dataset"]), ([0], zeros(row["dataset"]), zeros(row["dataset"]), row["name"]))
+        if (id, row["dataset"]) not in counts:
+            zeros = index.zero_counts[row["dataset"]]
+            counts[id, row["dataset"]] = ([0], zeros.copy(), zeros.copy(), row["name"])
+        return counts[id, row["dataset"]]
 
     for row in gold:
         mentions, correct, _, _ = get_counts(row["mention_entity"], row)
@@ -210,7 +236,7 @@ def _build_surface_rows(index: _ArchiveIndex, surfaces: Sequence[Mapping[str, An
     """Yield the counts of each surface form on each dataset, most mentions first, from rows of `_SURFACE_QUERY`."""
     rows: dict[tuple[str, int], tuple[list[tuple[int, int]], list[int | None]]] = {}
     for row in surfaces:
-        counts, correct = rows.setdefault((row["text"], row["dataset"]), ([], index.make_zero_counts(row["dataset"])))
+        counts, correct = rows.setdefault((row["text"], row["dataset"]), ([], index.zero_counts[row["dataset"]].copy()))
         counts.append((row["mentions"], row["entities"]))
         correct[row["system"]] = row["correct"]
     for (surface, dataset), (counts, correct) in sorted(rows.items(), key=lambda item: (-max(item[1][0])[0], item[0])):

@@ -15,7 +15,6 @@ from karat.model.document import Document, Label
 from karat.model.errors import UnknownNameError, UsageError
 from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.case_table import check_mentions
-from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.shape import (
     CASE_KINDS,
     CasesResource,
@@ -160,7 +159,7 @@ def build_cases(archive: Archive, key: str) -> CasesResource:
     entries = [entry for entry in archive.get_entries(key) if entry.verdicts]
     if not entries or archive.read_corpus(key) is None:
         raise UsageError("the archive has results but no cases. Pass gold and predictions to `karat report`.")
-    collector, systems = _CaseCollector(archive, key), rank_systems(archive)
+    collector, systems = _CaseCollector(archive, key), archive.systems
     entries.sort(key=lambda entry: systems.index(entry.system))
     tracks = [_build_track(collector, archive, entry, systems.index(entry.system)) for entry in entries]
     gold = collector.build_gold()

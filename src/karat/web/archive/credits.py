@@ -74,7 +74,7 @@ class CreditsFile(JsonRecord, frozen=True):
     credits: list[list[float | None]]
 
 
-def compute_credits(cases: Arrow, evaluation: Evaluation) -> CreditsFile:
+def compute_credits(cases: Arrow, evaluation: Evaluation, requests: CreditRequests) -> CreditsFile:
     """Compute the credit of every case of an evaluation under every rule.
 
     A rule that does not apply gives null and its reason.
@@ -84,7 +84,7 @@ def compute_credits(cases: Arrow, evaluation: Evaluation) -> CreditsFile:
     for name, rule in CREDIT_RULES.items():
         refusal = None
         try:
-            credit_by_key = _apply_rule(rule, evaluation)
+            credit_by_key = _apply_rule(rule, evaluation.with_request(requests.get_request(name, evaluation.request)))
         except KaratError as problem:
             credit_by_key, refusal = {}, str(problem)
         rules.append(CreditRuleInfo(name, rule.title, rule.description, "karat", rule.view, refusal))
@@ -92,19 +92,31 @@ def compute_credits(cases: Arrow, evaluation: Evaluation) -> CreditsFile:
     return CreditsFile("karat-credits/2", rules, credits)
 
 
+class CreditRequests:
+    """The requests of the credit rules, each made once for all systems that are scored with one knowledge base."""
+
+    def __init__(self) -> None:
+        self._requests: dict[tuple[str, int], Request] = {}
+
+    def get_request(self, name: str, request: Request) -> Request:
+        """Return the request of the rule `name` with the knowledge base of another request."""
+        rule, key = CREDIT_RULES[name], (name, id(request.base_kb))  # which the stored request keeps alive
+        if key not in self._requests:
+            self._requests[key] = Request.from_options(
+                settings=rule.settings,
+                measures=[f"{rule.view}:micro.f1"],
+                kb=find_kb_with_links(request.kb) if rule.view == "related" else request.kb,
+                allow_unknown=request.allow_unknown,
+            )
+        return self._requests[key]
+
+
 def _apply_rule(rule: CreditRule, evaluation: Evaluation) -> dict[_Prediction, float | None]:
-    """Score the run of an evaluation under a rule; return the credit of each prediction that counts, 0 if it is wrong.
+    """Return the credit of each prediction that counts in an evaluation under a rule, 0 if it is wrong.
 
     Of several cases of one prediction the highest credit counts.
     """
-    request = evaluation.request
-    request_for_rule = Request.from_options(
-        settings=rule.settings,
-        measures=[f"{rule.view}:micro.f1"],
-        kb=find_kb_with_links(request.kb) if rule.view == "related" else request.kb,
-        allow_unknown=request.allow_unknown,
-    )
-    table = evaluation.with_request(request_for_rule).table(rule.view)
+    table = evaluation.table(rule.view)
     credit_by_key: dict[_Prediction, float | None] = {}
     right, wrong, credit = (
         table.column(name).to_pylist() for name in ("matched_prediction", "unmatched_prediction", rule.credit_column)

@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from karat.analysis.comparison.compare import compare
 from karat.analysis.comparison.entries import Entry
-from karat.analysis.comparison.grid import get_fixed_settings
+from karat.analysis.comparison.grid import build_grid, get_fixed_settings
 from karat.analysis.comparison.options import ComparisonOptions
+from karat.analysis.comparison.significance import test_dataset
 from karat.evaluation.cases.errors import categories
 from karat.evaluation.measures import get_measure
 from karat.model.errors import KaratError, UnknownNameError
@@ -56,7 +56,7 @@ _TESTED = ("micro.p", "micro.r", "micro.f1")
 
 def build_leaderboard(archive: Archive) -> LeaderboardResource:
     """Build the leaderboard: scores, intervals and significance of all systems on all datasets under every profile."""
-    systems, keys = rank_systems(archive), list(archive.datasets)
+    systems, keys = archive.systems, list(archive.datasets)
     by_profile = {
         name: {(entry.key, entry.system): archive.read_result(entry) for entry in entries}
         for name, entries in _group_by_profile(archive)
@@ -91,14 +91,6 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
         has_verification=bool(list_verifications(archive)),
         has_papers=bool(list_reproductions(archive)),
     )
-
-
-def rank_systems(archive: Archive) -> list[str]:
-    """Return all systems in descending order of their mean headline score over datasets; undefined counts as 0."""
-    values: dict[str, list[float]] = {}
-    for entry in archive.entries:
-        values.setdefault(entry.system, []).append(archive.read_result(entry)[entry.measure] or 0.0)
-    return sorted(values, key=lambda system: (-sum(values[system]) / len(values[system]), system))
 
 
 def _group_by_profile(archive: Archive) -> list[tuple[str, list[ArchiveEntry]]]:
@@ -301,14 +293,16 @@ def _test_group(results: Mapping[str, Result], measure: str, tests: _Tests) -> N
     entries = [
         Entry(system, result.corpus, result.signature["data"], result=result) for system, result in results.items()
     ]
-    options = ComparisonOptions(_ALPHA, permutations=_count_permutations(len(systems)), resamples=200)
+    options = ComparisonOptions(_ALPHA, permutations=_count_permutations(len(systems)))
     try:
-        (dataset,) = compare(entries, None, options, measure=measure).datasets
+        grid = build_grid(entries, None, measure)
+        (dataset,) = grid.datasets
+        pairs = test_dataset(grid, dataset, options)
     except KaratError as problem:
         tests.untested.append((systems, str(problem)))
         return
     reasons: dict[str, dict[str, None]] = {}
-    for pair in dataset.pairs:
+    for pair in pairs:
         names = pair.system_a, pair.system_b
         if pair.corrected is None:
             reasons.setdefault(pair.reason or "no p-value", {}).update(dict.fromkeys(names))
@@ -347,7 +341,7 @@ def _concerns_hidden_view(note: str, views: Set[str]) -> bool:
 
 def build_errors(archive: Archive) -> ErrorsResource:
     """Build the error counts of every system on every dataset by error category."""
-    error_categories, keys, systems = categories(), list(archive.datasets), rank_systems(archive)
+    error_categories, keys, systems = categories(), list(archive.datasets), archive.systems
     counts = []
     for entry in archive.entries:
         groups = archive.read_result(entry).groups.get(ERROR, {}).get(entry.view)

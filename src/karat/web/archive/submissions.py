@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -27,6 +27,7 @@ from karat.model.document import GOLD_LAYOUT, Header
 from karat.model.errors import KaratError, UsageError
 from karat.model.limits import get_limit, limit_error
 from karat.model.measure_name import parse_measure
+from karat.model.output.progress import track_progress
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import list_plugins
 from karat.model.results.result import Result, find_special_headline
@@ -37,7 +38,7 @@ from karat.render.curves import alpha_json, category_json, coverage_json, thresh
 from karat.render.gap import to_json as why_json
 from karat.storage.content_store import ContentStore
 from karat.web.archive.archive import BLANK_TEXT, TEXT_STATUS, ArchiveEntry, ArchiveSubmission
-from karat.web.archive.credits import compute_credits
+from karat.web.archive.credits import CreditRequests, compute_credits
 from karat.web.archive.verdicts import ERROR, collect_cases, get_type_names, list_default_facets
 
 _NORMAL_PAIRS = 32  # overlapping predictions per mention; published runs have one to three
@@ -53,6 +54,8 @@ class ArchiveOptions:
     """Reference profiles whose score gap is explained."""
     resamples: int = 1000
     """Number of bootstrap samples, if the request has none."""
+    has_group_intervals: bool = True
+    """Whether scores by group have intervals, which result files contain and pages do not show."""
 
     @classmethod
     def from_names(
@@ -85,23 +88,28 @@ def score_entries(
 
     Entries that are results already are stored unchanged. Raises `UsageError` for two runs of a system on a dataset.
     """
-    scoring_request, options = request or Request.from_options(), options or ArchiveOptions()
-    first_evaluations: dict[str, Evaluation] = {}
+    requests = _Requests(request or Request.from_options(), options or ArchiveOptions())
+    datasets: dict[str, _StoredDataset] = {}
     seen: set[tuple[str, str]] = set()
     archive_entries = []
-    for entry in entries:
-        if (entry.data_signature, entry.system) in seen:
-            raise UsageError(
-                f"{entry.system} has two runs on {entry.dataset}. Pass each system once per dataset, or rename one."
-            )
-        seen.add((entry.data_signature, entry.system))
-        if entry.result is not None:
-            archive_entries.append(_store_result(files, entry, entry.result))
-            continue
-        evaluation = _evaluate(scoring_request, entry, first_evaluations.get(entry.data_signature), options)
-        first_evaluations.setdefault(entry.data_signature, evaluation)
-        archive_entries += _store_evaluation(files, entry, evaluation, options)
-        evaluation.inputs.judged.clear()  # later runs share only facts about the gold standard
+    with track_progress("scoring", len(entries) if isinstance(entries, Sequence) else None) as advance:
+        for entry in entries:
+            if (entry.data_signature, entry.system) in seen:
+                raise UsageError(
+                    f"{entry.system} has two runs on {entry.dataset}. Pass each system once per dataset, or rename one."
+                )
+            seen.add((entry.data_signature, entry.system))
+            if entry.result is not None:
+                archive_entries.append(_store_result(files, entry, entry.result))
+            else:
+                dataset = datasets.get(entry.data_signature)
+                evaluation = _evaluate(requests, entry, None if dataset is None else dataset.evaluation)
+                if dataset is None or not dataset.is_shared_by(evaluation):
+                    dataset = _StoredDataset.from_evaluation(files, evaluation)
+                    datasets.setdefault(entry.data_signature, dataset)
+                archive_entries += _store_evaluation(files, entry, evaluation, dataset, requests)
+                evaluation.inputs.judged.clear()  # later runs share only facts about the gold standard
+            advance(1)
     digests = [files.put("entries", msgspec.json.encode(archive_entry)) for archive_entry in archive_entries]
     return ArchiveSubmission(submitted_at=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
 
@@ -157,23 +165,61 @@ def _get_inputs(entry: Entry) -> tuple[Corpus, Run]:
     return entry.corpus, entry.run
 
 
-def _evaluate(
-    request: Request, entry: Entry, gold_evaluation: Evaluation | None, options: ArchiveOptions
-) -> Evaluation:
+class _Requests:
+    """The requests of a submission, each made once for all entries that share it."""
+
+    def __init__(self, request: Request, options: ArchiveOptions) -> None:
+        self.options = options
+        self.with_intervals = request.replace(
+            interval_options=request.interval_options._replace(
+                resamples=request.interval_options.resamples or options.resamples,
+                includes_groups=options.has_group_intervals,
+            )
+        )
+        self.credits = CreditRequests()
+        self._by_facets: dict[tuple[str, ...], Request] = {}
+
+    def with_facets(self, corpus: Corpus) -> Request:
+        """Return the request with intervals, error categories and the default facets of a corpus."""
+        request = self.with_intervals
+        facets = tuple(dict.fromkeys([*request.requested_facets, ERROR, *list_default_facets(request, corpus)]))
+        if facets not in self._by_facets:
+            self._by_facets[facets] = request.replace(by=facets)
+        return self._by_facets[facets]
+
+
+class _StoredDataset(NamedTuple):
+    """A dataset of the archive, with values that all systems on it share."""
+
+    evaluation: Evaluation
+    """The first evaluation on the dataset, whose facts about the gold standard others reuse."""
+    texts: str | None
+    """Content hash of the gold standard; None if it has no texts."""
+    types: dict[str, str]
+    """Names of its types."""
+
+    @classmethod
+    def from_evaluation(cls, files: ContentStore, evaluation: Evaluation) -> _StoredDataset:
+        """Store the gold standard of the first evaluation on a dataset."""
+        corpus, _ = evaluation.source.data
+        texts = files.put("texts", _to_jsonl(corpus)) if corpus.has_text else None
+        return cls(evaluation, texts, get_type_names(corpus, evaluation.request.kb))
+
+    def is_shared_by(self, evaluation: Evaluation) -> bool:
+        """Return whether another evaluation has the same corpus and the same knowledge base."""
+        same_kb = self.evaluation.request.base_kb is evaluation.request.base_kb
+        return same_kb and self.evaluation.source.data[0] is evaluation.source.data[0]
+
+
+def _evaluate(requests: _Requests, entry: Entry, gold_evaluation: Evaluation | None) -> Evaluation:
     """Evaluate an entry with intervals, and with error categories and default facets if links are compared.
 
     `gold_evaluation` is another evaluation on the same corpus, whose facts about the gold standard are reused.
     """
     corpus, run = _get_inputs(entry)
     _check_overlaps(corpus, run, entry.system)
-    interval_request = request.replace(
-        interval_options=request.interval_options._replace(
-            resamples=request.interval_options.resamples or options.resamples
-        )
-    )
-    facets = tuple(dict.fromkeys([*request.requested_facets, ERROR, *list_default_facets(request, corpus)]))
     evaluation = Evaluation.from_data(
-        interval_request.replace(by=facets),
+        requests.with_facets(corpus),
         corpus,
         run,
         share_gold_with=gold_evaluation,
@@ -185,7 +231,7 @@ def _evaluate(
             "in the text, and a report shows predictions at their place. Use invented=skip, or karat score."
         )
     plans = evaluation.plans
-    return evaluation if plans.stages or plans.missing_stages else evaluation.with_request(interval_request)
+    return evaluation if plans.stages or plans.missing_stages else evaluation.with_request(requests.with_intervals)
 
 
 def _check_overlaps(corpus: Corpus, run: Run, system: str) -> None:
@@ -208,19 +254,20 @@ def _check_overlaps(corpus: Corpus, run: Run, system: str) -> None:
 
 
 def _store_evaluation(
-    files: ContentStore, entry: Entry, evaluation: Evaluation, options: ArchiveOptions
+    files: ContentStore, entry: Entry, evaluation: Evaluation, dataset: _StoredDataset, requests: _Requests
 ) -> Iterator[ArchiveEntry]:
-    """Store an evaluation with cases, texts, credits, curves and gap explanations; yield its archive entry.
+    """Store an evaluation with cases, credits, curves and gap explanations; yield its archive entry.
 
     Then yield an entry for each further profile; profiles that cannot score the data are recorded as refusals.
     """
     corpus, _ = evaluation.source.data
+    request, options = evaluation.request, requests.options
     other_results: dict[str, Result] = {}
     refusals: dict[str, str] = {}
     for name in options.profiles:
-        if name != evaluation.request.profile:
+        if name != request.profile:
             try:
-                other_results[name] = evaluation.with_request(evaluation.request.with_profile(name)).result
+                other_results[name] = evaluation.with_request(request.with_profile(name)).result
             except KaratError as problem:  # data of another task
                 refusals[name] = str(problem)
     measure = get_headline(evaluation.result)
@@ -232,21 +279,21 @@ def _store_evaluation(
         entry,
         evaluation.result,
         verdicts=None if cases is None else files.put("verdicts", _to_parquet(cases)),
-        credits=None if cases is None else _store_credits(files, cases, evaluation),
-        texts=files.put("texts", _to_jsonl(corpus)) if corpus.has_text else None,
+        credits=None if cases is None else _store_credits(files, cases, evaluation, requests),
+        texts=dataset.texts,
         curves=curves,
         missing_curves=missing_curves,
         reasons=_store_explanations(files, evaluation, measure, options.reasons),
         refusals=refusals,
-        types=get_type_names(corpus, evaluation.request.kb),
+        types=dataset.types,
     )
     for other in other_results.values():
         yield _store_result(files, entry, other)
 
 
-def _store_credits(files: ContentStore, cases: Arrow, evaluation: Evaluation) -> str:
+def _store_credits(files: ContentStore, cases: Arrow, evaluation: Evaluation, requests: _Requests) -> str:
     """Store the credits of all cases and return their content hash."""
-    return files.put("credits", msgspec.json.encode(compute_credits(cases, evaluation)))
+    return files.put("credits", msgspec.json.encode(compute_credits(cases, evaluation, requests.credits)))
 
 
 def _has_mention_cases(evaluation: Evaluation, measure: str) -> bool:

@@ -6,9 +6,10 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cached_property
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import msgspec
@@ -27,6 +28,7 @@ from karat.model.errors import UsageError
 from karat.model.keywords import check_keywords
 from karat.model.measure_name import ViewName
 from karat.model.results.result import Score
+from karat.model.results.verdict import Verdicts
 from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.spec.settings.conventions import Assignment, Duplicates
@@ -158,30 +160,38 @@ def compute_similarity(corpus: Corpus, runs: Sequence[Run], request: Request) ->
     for view in views.values():
         if next(iter(evaluations.values())).plan_view(view).is_indivisible:
             raise UsageError(f"{view} compares clusters, not annotations. Choose a match relation.")
-    reduced_runs = {name: _ReducedRun.from_evaluation(evaluation) for name, evaluation in evaluations.items()}
-    pairs: list[PairSimilarity] = []
-    coverage: list[JointCoverage] = []
+    reduced_runs = [_ReducedRun.from_evaluation(evaluation) for evaluation in evaluations.values()]
     thresholds: dict[str, dict[str, float | None]] = {}
     oracle: list[str] = []
+    selections: dict[ViewName, list[_SelectedRun]] = {}
+    matches: dict[ViewName, list[_GoldMatches]] = {}
     for relation, view in reversed(views.items()):
-        threshold_by_run = {
-            name: reduced.find_threshold(view, request.conventions.threshold, oracle)
-            for name, reduced in reduced_runs.items()
+        threshold_by_run = [
+            reduced.find_threshold(view, request.conventions.threshold, oracle) for reduced in reduced_runs
+        ]
+        thresholds[relation] = {
+            name: threshold.min_score for name, threshold in zip(names, threshold_by_run, strict=True)
         }
-        thresholds[relation] = {name: threshold.min_score for name, threshold in threshold_by_run.items()}
-        remaining = {
-            name: _apply_threshold(reduced.run, threshold_by_run[name]) for name, reduced in reduced_runs.items()
-        }
-        matches = {name: reduced.match_gold(remaining[name], view) for name, reduced in reduced_runs.items()}
-        for a, b in combinations(names, 2):
-            pairs.append(_compare_runs(reduced_runs[a], remaining[a], remaining[b], view, matches[a], matches[b]))
-        coverage.append(_count_coverage(relation, matches))
+        selections[view] = [
+            reduced.select(threshold) for reduced, threshold in zip(reduced_runs, threshold_by_run, strict=True)
+        ]
+    for index in range(len(names)):
+        for view, gold_matches in _match_gold({view: runs[index] for view, runs in selections.items()}).items():
+            matches.setdefault(view, []).append(gold_matches)
+    pairs: dict[ViewName, list[PairSimilarity]] = {view: [] for view in selections}
+    for a, b in combinations(range(len(names)), 2):
+        selected = {view: (runs[a], runs[b]) for view, runs in selections.items()}
+        for view, cases in _judge_pair(selected).items():
+            pairs[view].append(_compare_runs(*selected[view], view, cases, matches[view][a], matches[view][b]))
+    coverage = tuple(
+        _count_coverage(view.relation, dict(zip(names, matches[view], strict=True))) for view in selections
+    )
     first = next(iter(evaluations.values()))
     return Similarity(
         first.signature,
         tuple(names),
-        tuple(pairs),
-        tuple(coverage),
+        tuple(chain.from_iterable(pairs.values())),
+        coverage,
         thresholds,
         tuple(oracle),
         tuple(
@@ -222,9 +232,18 @@ class _ReducedRun:
         )
         return cls(request, replace(pairing.corpus, table=_drop_tags(pairing.corpus.table)), run)
 
-    def evaluate(self, corpus: Corpus, run: Run) -> Evaluation:
-        """Evaluate `run` on `corpus` under the same request."""
-        return Evaluation.from_data(self.request, corpus, run)
+    @cached_property
+    def _selected_runs(self) -> dict[Threshold, _SelectedRun]:
+        """The predictions above each threshold that was used."""
+        return {}
+
+    def select(self, threshold: Threshold) -> _SelectedRun:
+        """Return the predictions above a threshold; the same object for equal thresholds."""
+        if threshold not in self._selected_runs:
+            self._selected_runs[threshold] = _SelectedRun(
+                self.request, self.corpus, _apply_threshold(self.run, threshold)
+            )
+        return self._selected_runs[threshold]
 
     def find_threshold(self, view: ViewName, rule: Threshold | Sweep, oracle_notes: list[str]) -> Threshold:
         """Return `rule` if it is a fixed threshold, else the best threshold for `view` on the gold standard.
@@ -233,26 +252,96 @@ class _ReducedRun:
         """
         if isinstance(rule, Threshold):
             return rule
-        best = self.evaluate(self.corpus, self.run).find_best_threshold(view, rule)
+        best = self.select(Threshold()).evaluation.find_best_threshold(view, rule)
         if best is None:
             return Threshold()
         oracle_notes.append(f"{self.run.name}, {best.note}")
         return best.threshold
 
-    def match_gold(self, run: Run, view: ViewName) -> _GoldMatches:
-        """Match the predictions of `run` with the gold standard in `view`, and return masks of what was found."""
-        evaluation = self.evaluate(self.corpus, run)
-        cases = evaluation.judge_plan(evaluation.plan_view(view))
-        weights = cases.weights()
-        gold, is_found = np.zeros((2, len(self.corpus.labels)), np.bool_)
-        correct = np.zeros(len(run.predictions), np.bool_)
+
+@dataclass(frozen=True, eq=False)
+class _SelectedRun:
+    """The predictions of a reduced run above a threshold, which all comparisons with other runs share."""
+
+    request: Request
+    corpus: Corpus
+    run: Run
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """The evaluation of the predictions on the gold standard."""
+        return Evaluation.from_data(self.request, self.corpus, self.run)
+
+    @cached_property
+    def as_gold(self) -> Corpus:
+        """The corpus with the predictions as gold labels, in place of its own."""
+        predictions = self.run.predictions
+        lists = pa.ListArray.from_arrays(pa.array(predictions.offsets.astype(np.int32)), predictions.values)
+        index = pc.index_in(self.corpus.ids, self.run.ids)
+        return replace(self.corpus, labels=flatten_mentions(pa.chunked_array([lists.take(index)])))
+
+    @cached_property
+    def rows_as_gold(self) -> Longs:
+        """The prediction row of each label of `as_gold`, where predictions are in corpus order, not in file order."""
+        index = pc.index_in(self.corpus.ids, self.run.ids).fill_null(-1).to_numpy(zero_copy_only=False)
+        offsets = self.run.predictions.offsets
+        rows = [np.arange(offsets[p], offsets[p + 1]) for p in index.tolist() if p >= 0]
+        return np.concatenate(rows or [np.arange(0)])
+
+    @cached_property
+    def document_ids(self) -> list[str]:
+        """Ids of the documents of the corpus."""
+        ids: list[str] = self.corpus.ids.to_pylist()
+        return ids
+
+
+def _match_gold(selected: Mapping[ViewName, _SelectedRun]) -> dict[ViewName, _GoldMatches]:
+    """Match the predictions of a run that each view compares with the gold standard; return masks by view."""
+    matches: dict[ViewName, _GoldMatches] = {}
+    for views in _group_views(selected):
+        selected_run = selected[views[0]]
+        evaluation = selected_run.evaluation
+        verdicts = evaluation.judge_plans({str(view): evaluation.plan_view(view) for view in views})
         # Systems may match different alternatives of one mention: what counts is the mention.
         mention = evaluation.inputs.pairing().mention_index.mention
-        with_gold, with_prediction = cases.gold >= 0, cases.prediction >= 0
-        gold[mention[cases.gold[with_gold & (weights[:, 2:].sum(axis=1) > 0)]]] = True
-        is_found[mention[cases.gold[with_gold & (weights[:, 2] > 0)]]] = True
-        correct[cases.prediction[with_prediction & (weights[:, 0] > 0)]] = True
-        return _GoldMatches(gold, is_found, correct)
+        for view in views:
+            cases = verdicts[str(view)]
+            weights = cases.weights()
+            gold, is_found = np.zeros((2, len(selected_run.corpus.labels)), np.bool_)
+            correct = np.zeros(len(selected_run.run.predictions), np.bool_)
+            with_gold, with_prediction = cases.gold >= 0, cases.prediction >= 0
+            gold[mention[cases.gold[with_gold & (weights[:, 2:].sum(axis=1) > 0)]]] = True
+            is_found[mention[cases.gold[with_gold & (weights[:, 2] > 0)]]] = True
+            correct[cases.prediction[with_prediction & (weights[:, 0] > 0)]] = True
+            matches[view] = _GoldMatches(gold, is_found, correct)
+    return matches
+
+
+def _judge_pair(selected: Mapping[ViewName, tuple[_SelectedRun, _SelectedRun]]) -> dict[ViewName, Verdicts]:
+    """Match the predictions of a run with those of another run as gold standard, and return the verdicts by view.
+
+    A prediction counts as shared if it matches any prediction of the other run. Views with the same thresholds are
+    judged together.
+    """
+    verdicts: dict[ViewName, Verdicts] = {}
+    for views in _group_views(selected):
+        first, second = selected[views[0]]
+        evaluation = Evaluation.from_data(first.request, first.as_gold, second.run)
+        plans = {
+            str(view): msgspec.structs.replace(evaluation.plan_view(view), assignment=Assignment.MEMBERSHIP)
+            for view in views
+        }
+        judged = evaluation.judge_plans(plans)
+        verdicts |= {view: judged[str(view)] for view in views}
+    return verdicts
+
+
+def _group_views(selected: Mapping[ViewName, Hashable]) -> list[list[ViewName]]:
+    """Return lists of views for which the same predictions were selected."""
+    groups: dict[Hashable, list[ViewName]] = {}
+    for view, runs in selected.items():
+        groups.setdefault(runs, []).append(view)
+    return list(groups.values())
 
 
 def _drop_tags(table: Arrow) -> Arrow:
@@ -280,52 +369,37 @@ def _apply_threshold(run: Run, threshold: Threshold) -> Run:
     return replace(run, predictions=run.predictions.select(~low))
 
 
-def _use_as_gold(corpus: Corpus, run: Run) -> Corpus:
-    """Return the corpus with the predictions of a run as gold labels, in place of its own."""
-    predictions = run.predictions
-    lists = pa.ListArray.from_arrays(pa.array(predictions.offsets.astype(np.int32)), predictions.values)
-    index = pc.index_in(corpus.ids, run.ids)
-    taken = lists.take(index)
-    return replace(corpus, labels=flatten_mentions(pa.chunked_array([taken])))
-
-
 def _compare_runs(
-    reduced: _ReducedRun, run_a: Run, run_b: Run, view: ViewName, matches_a: _GoldMatches, matches_b: _GoldMatches
+    first: _SelectedRun,
+    second: _SelectedRun,
+    view: ViewName,
+    cases: Verdicts,
+    first_matches: _GoldMatches,
+    second_matches: _GoldMatches,
 ) -> PairSimilarity:
-    """Compute the similarity of two runs: a prediction counts as shared if it matches any prediction of the other run.
+    """Compute the similarity of two runs in a view from their verdicts; see `_judge_pair`.
 
-    `reduced` provides corpus and request. `matches_a` and `matches_b` tell which predictions are correct.
+    `first_matches` and `second_matches` tell which predictions are correct.
     """
-    evaluation, relation = reduced.evaluate(_use_as_gold(reduced.corpus, run_a), run_b), view.relation
-    cases = evaluation.judge_plan(msgspec.structs.replace(evaluation.plan_view(view), assignment=Assignment.MEMBERSHIP))
-    sums = cases.document_sums(0, len(reduced.corpus))
+    sums = cases.document_sums(0, len(first.corpus))
     matched, size = sums[:, 0] + sums[:, 2], sums.sum(axis=1)
     per_document = np.divide(matched, size, out=np.ones(len(size)), where=size > 0)
     total = float(size.sum())
     weights = cases.weights()
-    only_one = cases.gold[(weights[:, 3] > 0) & (cases.gold >= 0)]
-    only_two = cases.prediction[(weights[:, 1] > 0) & (cases.prediction >= 0)]
-    # As gold, the rows of `run_a` are in corpus order; `matches_a` has them in file order.
-    order = _rows_in_corpus_order(reduced.corpus, run_a)
+    only_first = cases.gold[(weights[:, 3] > 0) & (cases.gold >= 0)]
+    only_second = cases.prediction[(weights[:, 1] > 0) & (cases.prediction >= 0)]
     return PairSimilarity(
-        run_a.name,
-        run_b.name,
-        relation,
+        first.run.name,
+        second.run.name,
+        view.relation,
         mean_score(per_document, "there is no document"),
         Score(float(matched.sum()) / total, int(total)) if total else Score(None, 0, "both systems predict nothing"),
-        len(only_one),
-        int(matches_a.correct[order[only_one]].sum()),
-        len(only_two),
-        int(matches_b.correct[only_two].sum()),
-        dict(zip(reduced.corpus.ids.to_pylist(), per_document.tolist(), strict=True)),
+        len(only_first),
+        int(first_matches.correct[first.rows_as_gold[only_first]].sum()),
+        len(only_second),
+        int(second_matches.correct[only_second].sum()),
+        dict(zip(first.document_ids, per_document.tolist(), strict=True)),
     )
-
-
-def _rows_in_corpus_order(corpus: Corpus, run: Run) -> Longs:
-    """Return the prediction rows of a run, sorted by the order of documents in the corpus."""
-    index = pc.index_in(corpus.ids, run.ids).fill_null(-1).to_numpy(zero_copy_only=False)
-    offsets = run.predictions.offsets
-    return np.concatenate([np.arange(offsets[p], offsets[p + 1]) for p in index.tolist() if p >= 0] or [np.arange(0)])
 
 
 def _count_coverage(relation: str, matches: Mapping[str, _GoldMatches]) -> JointCoverage:

@@ -46,6 +46,7 @@ def compute_similarities(grid: Grid, match: str, best_threshold: str | None) -> 
     results, which contain no predictions.
     """
     by_dataset: dict[str, Similarity] = {}
+    request = request_similarity(grid.request, best_threshold, match)
     for name, row in grid.cells.items():
         corpus, runs = grid.corpus(name), [cell.entry.run for cell in row.values() if cell.entry.run is not None]
         if corpus is None or len(runs) < len(row):
@@ -53,7 +54,6 @@ def compute_similarities(grid: Grid, match: str, best_threshold: str | None) -> 
                 "similarity compares predictions, and result files contain none. Pass gold and predictions."
             )
         if len(runs) > 1:
-            request = request_similarity(grid.request, best_threshold, match)
             by_dataset[name] = compute_similarity(corpus, runs, request)
     if not by_dataset:
         raise UsageError("no dataset has predictions of two systems. Pass the files of two systems for one dataset.")

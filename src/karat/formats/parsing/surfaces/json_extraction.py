@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from karat.model.json.decoder import JsonError, decode_json_prefix
+from karat.model.json.decoder import find_json_prefix
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
@@ -39,10 +39,10 @@ def _find_values(text: str) -> Iterator[JsonValue]:
     offset = failures = 0
     while (opening := _OPENING.search(text, offset)) and failures < _MAX_FAILURES:
         offset = opening.start()
-        try:
-            value, offset = decode_json_prefix(text, offset)
+        if decoded := find_json_prefix(text, offset):
+            value, offset = decoded
             yield JsonValue(value)
-        except JsonError:
+        else:
             failures += 1
             partial = _parse_members(text, offset + 1) if text[offset] == "[" else _PartialList([], offset + 1, False)
             if partial.members:
@@ -66,8 +66,8 @@ def _parse_members(text: str, offset: int) -> _PartialList:
         is_closed = text[offset : offset + 1] == "]"
         if text[offset : offset + 1] != "{":
             return _PartialList(members, offset + is_closed, is_closed)
-        try:
-            value, offset = decode_json_prefix(text, offset)
-        except JsonError:
+        decoded = find_json_prefix(text, offset)
+        if decoded is None:
             return _PartialList(members, offset, False)
+        value, offset = decoded
         members.append(value)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from karat.model.errors import UsageError
 from karat.web.archive.archive import Archive
-from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import CreditsResource, CreditTrack
 
 
 def build_credits(archive: Archive, key: str) -> CreditsResource:
     """Build the credit of each prediction on the dataset `key` under several rules; raise if there are no cases."""
-    systems = rank_systems(archive)
+    systems = archive.systems
     entries = sorted(archive.get_entries(key), key=lambda entry: systems.index(entry.system))
     files = [(entry, file) for entry in entries if (file := archive.read_credits(entry)) is not None]
     if not files:

@@ -15,7 +15,6 @@ from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurve
 from karat.stats.calibration import reliability
 from karat.web.archive.archive import AnyCurve, Archive, ArchiveEntry
 from karat.web.archive.case_table import check_mentions
-from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import ChartData, CurveLine, CurvesResource
 
@@ -39,7 +38,7 @@ class _ChartInput(NamedTuple):
 
 def build_curves(archive: Archive, key: str) -> CurvesResource:
     """Build all charts of the dataset `key` that its data allow, with the reason for each missing chart."""
-    systems = rank_systems(archive)
+    systems = archive.systems
     entries = sorted(archive.get_entries(key), key=lambda entry: systems.index(entry.system))
     inputs = [
         _ChartInput(systems.index(entry.system), entry, archive.read_curves(entry), archive.read_verdicts(entry))

@@ -11,7 +11,7 @@ from karat.model.spec.facet import Facet
 from karat.model.tables.facet_values import NONE
 from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.case_table import FACET_PREFIX
-from karat.web.archive.leaderboard import count_gold, get_group_scores, has_groups, rank_systems
+from karat.web.archive.leaderboard import count_gold, get_group_scores, has_groups
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import FacetGroup, FacetScores, FacetTrack, GroupsResource, GroupTable
 
@@ -20,7 +20,7 @@ _MEASURES = ("micro.f1", "micro.p", "micro.r")
 
 def build_groups(archive: Archive, key: str) -> GroupsResource:
     """Build the scores of every system on the dataset `key` by each facet that was scored; raise if there are none."""
-    systems = rank_systems(archive)
+    systems = archive.systems
     entries = sorted(archive.get_entries(key), key=lambda entry: systems.index(entry.system))
     scored_entries = [(entry, scores) for entry in entries if (scores := get_group_scores(archive, entry))]
     if not scored_entries:

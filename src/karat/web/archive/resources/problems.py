@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from karat.model.spec.settings.task import REDUCTIONS, SCORED_TASKS, TASKS
 from karat.web.archive.archive import Archive, ArchiveEntry
-from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import ProblemNode, ProblemsResource
 
 
 def build_problems(archive: Archive) -> ProblemsResource:
     """Build the graph of problems (tasks): reductions between them, and the systems and datasets of each."""
-    systems, keys = rank_systems(archive), list(archive.datasets)
+    systems, keys = archive.systems, list(archive.datasets)
     systems_by_task: dict[str, set[int]] = {}
     datasets_by_task: dict[str, set[int]] = {}
     for entry in archive.entries:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from karat.analysis.explanation.gap import Flip
 from karat.render.gap import CauseRecord, GapFile
 from karat.web.archive.archive import Archive
-from karat.web.archive.leaderboard import rank_systems
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import FlippedCaseInfo, Reasons, ReasonsResource, ReasonStep
 
@@ -17,7 +16,7 @@ _FLIPS = 300
 
 def build_reasons(archive: Archive, key: str) -> ReasonsResource:
     """Build the explanations of all systems' score gaps to other profiles on the dataset `key`."""
-    corpus, systems = archive.read_corpus(key), rank_systems(archive)
+    corpus, systems = archive.read_corpus(key), archive.systems
     document_indices = {} if corpus is None else {id: index for index, id in enumerate(corpus.ids.to_pylist())}
     has_visible_texts = archive.get_visible_corpus(key) is not None
     explanations = [
