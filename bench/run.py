@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reports import ReportCost, run_report, write_files
 from shared import ESCAPED, Counts, EvaluationCost, Files, Outcome, corpus_files
 
 SHARED = Path(os.environ.get("KARAT_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -428,6 +429,56 @@ def measure_comparison() -> str:
     return "\n\n".join([head, format_table(titles, rows)])
 
 
+def measure_reports() -> str:
+    """Measure `karat report` of many systems on many datasets, real and generated; return a Markdown section."""
+    head = ("`karat report`", "pairs", "processor seconds", "ms/pair", "seconds", "peak MB", "target")
+    grids = ((10, 1), (10, 10), (20, 50), (50, 50))
+    reports = [(f"{systems} × {datasets}, generated", _run_generated(systems, datasets)) for systems, datasets in grids]
+    targets = {"50 × 50, generated": "<= 60 s"}
+    paths = sorted((ELEVANT / "results").glob("*/*.linked_articles.jsonl.gz"))
+    if paths:
+        names = [path.name.split(".") for path in paths]
+        systems = {system for system, *_ in names}
+        common = [
+            name for name in sorted({name for _, name, *_ in names}) if _count_systems(names, name) == len(systems)
+        ]
+        for count, options in ((7, ["--why", "gerbil"]), (7, []), (7, ["--one-profile"])):
+            chosen = {*common[:count]}
+            files = [str(path) for path, (_, name, *_) in zip(paths, names, strict=True) if name in chosen]
+            title = " ".join([f"{len(systems)} × {count}, ELEVANT's, `--kb`", *options])
+            with TemporaryDirectory() as folder:
+                arguments = [*files, "--kb", str(ELEVANT / "kb"), *options]
+                reports.append((title, (len(files), run_report(Path(folder), arguments))))
+        targets[reports[len(grids)][0]] = "<= 15 s"
+    rows = [
+        (
+            name,
+            f"{pairs:,}",
+            f"{cost.processor:.1f}",
+            f"{cost.processor / pairs * 1e3:.0f}",
+            f"{cost.seconds:.1f}",
+            _format_megabytes(cost.peak_bytes),
+            targets.get(name, ""),
+        )
+        for name, (pairs, cost) in reports
+    ]
+    note = "Ten documents with 20 mentions each are generated. Each report is written once."
+    return "\n\n".join(["## Reports", format_table(head, rows), note if paths else f"{note} {ELEVANT} is not there."])
+
+
+def _run_generated(systems: int, datasets: int) -> tuple[int, ReportCost]:
+    """Write the report of generated systems on generated datasets; return the number of pairs and its cost."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        files = write_files(folder, systems, datasets, documents=10, mentions=20)
+        return systems * datasets, run_report(folder, [*files, "--one-profile", "--resamples", "100"])
+
+
+def _count_systems(names: Sequence[Sequence[str]], dataset: str) -> int:
+    """Return the number of systems with a file about a dataset; `names` are the parts of the file names."""
+    return len({system for system, name, *_ in names if name == dataset})
+
+
 def measure_growth(folder: Path, sizes: Iterable[tuple[str, int]]) -> str:
     """Measure Karat from files to scores on corpora of growing size; return a Markdown section."""
     rows = []
@@ -632,6 +683,7 @@ def list_sections(options: argparse.Namespace) -> dict[str, Callable[[], str]]:
         ),
         "elevant": measure_elevant,
         "systems": measure_comparison,
+        "reports": measure_reports,
         "small": lambda: measure_fixed_costs(options.data),
         "memory": lambda: measure_memory(options.data, 1_000_000 if options.jsonl_million else options.documents),
         "conventions": lambda: measure_conventions(options.data),
