@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from contextvars import copy_context
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -57,12 +58,12 @@ def _karat(*arguments: object, stdin: bytes = b"") -> Ran:
     with (
         patch.object(sys, "argv", ["karat", *map(str, arguments)]),
         patch.object(sys, "stdin", given),
-        patch.object(sys, "meta_path", [*sys.meta_path]),  # to which each command adds its own import hook
+        patch.dict(os.environ),  # to which a command adds what its libraries read
         redirect_stdout(out),
         redirect_stderr(err),
     ):
         try:
-            main()
+            copy_context().run(main)
         except SystemExit as end:
             code = end.code
     return Ran(code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())

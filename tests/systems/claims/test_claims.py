@@ -13,7 +13,6 @@ from karat.systems.claims.fair_2023 import list_fair_claims
 from karat.systems.claims.finegrained_2019 import list_finegrained_claims
 from karat.systems.claims.posthoc_2021 import list_posthoc_claims
 from karat.systems.claims.zelda_2023 import list_zelda_claims
-from tests.conftest import ROOT
 
 PAPERS = {
     "bat-framework": "Cornolti et al. 2013",
@@ -70,8 +69,8 @@ def test_scores_that_papers_quote_from_the_systems_own_papers_are_claims_of_thes
 
 @pytest.mark.shared
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_claimed_score_is_in_the_text_of_the_paper(paper):
-    text = (ROOT.parent / "shared" / "papers" / f"{paper}.txt").read_text(encoding="utf-8")
+def test_every_claimed_score_is_in_the_text_of_the_paper(shared, paper):
+    text = (shared / "papers" / f"{paper}.txt").read_text(encoding="utf-8")
     claims = [claim for _, claim in list_claims() if PAPERS[paper] in claim.source]
     assert claims
     assert [claim for claim in claims if not is_printed(claim, text)] == []

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypedDict, TypeVar
 import click
 
 from karat.cli.output import echo
+from karat.cli.startup import import_arrow
 from karat.model.errors import UsageError
 
 _C = TypeVar("_C", bound=Callable[..., Any])
@@ -65,6 +66,7 @@ class KaratCommand(click.Command):
     def invoke(self, ctx: click.Context) -> object:
         """Report options without effect, then run the command."""
         check_effects(ctx)
+        import_arrow()
         return super().invoke(ctx)
 
 
