@@ -70,7 +70,7 @@ def test_scores_that_papers_quote_from_the_systems_own_papers_are_claims_of_thes
 @pytest.mark.shared
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_claimed_score_is_in_the_text_of_the_paper(shared, paper):
-    text = (shared / "papers" / f"{paper}.txt").read_text(encoding="utf-8")
+    text = (shared.parent / "papers" / f"{paper}.txt").read_text(encoding="utf-8")
     claims = [claim for _, claim in list_claims() if PAPERS[paper] in claim.source]
     assert claims
     assert [claim for claim in claims if not is_printed(claim, text)] == []
