@@ -66,7 +66,7 @@ class AdditiveScore(msgspec.Struct, frozen=True, eq=False, dict=True):
         sums: Floats = self.documents.counts @ self.documents.rows
         return sums
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The score; NaN if undefined."""
         return float(self.from_totals(self.totals[None])[0])

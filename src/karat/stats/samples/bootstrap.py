@@ -6,6 +6,7 @@ The percentile interval is that of Efron and Tibshirani, An Introduction to the 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -19,6 +20,9 @@ _MAX_CELLS: Final = 1 << 17
 
 _BINOMIAL_COST: Final = 12
 """The number of single draws that cost as much as one binomial draw."""
+
+_MAX_TUPLES: Final = 128
+"""The number of rows up to which tuples are counted faster than arrays."""
 
 _MAX_KEYS: Final = 1 << 20
 """The longest array for counting keys; longer key ranges are sorted instead."""
@@ -107,7 +111,10 @@ def check_confidence(confidence: float) -> None:
 
 
 def count_distinct_rows(weights: Floats) -> DistinctRows:
-    """Return the distinct rows of `weights` in a fixed order, with the number of documents that have each."""
+    """Return the distinct rows of `weights` in ascending order, with the number of documents that have each."""
+    if 0 < len(weights) <= _MAX_TUPLES and np.isfinite(weights).all():
+        counts = sorted(Counter(map(tuple, weights.tolist())).items())
+        return DistinctRows(np.array([row for row, _ in counts]), np.array([count for _, count in counts]))
     return _count_packed_rows(weights) or _count_sorted_rows(weights)
 
 

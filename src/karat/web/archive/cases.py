@@ -6,7 +6,7 @@ A block is a group of consecutive documents whose texts are one resource.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from karat.evaluation.cases.errors import categories
 from karat.matching.facts.sentence import sentence_around
@@ -29,6 +29,18 @@ _BLOCK = 400_000
 """Code points of text per resource; a longer document gets a resource of its own."""
 
 _NIL, _NO_LINK = -1, -2
+
+_TRACK_COLUMNS: Final = frozenset(
+    [
+        *(
+            f"{side}{field}"
+            for side in ("gold", "prediction")
+            for field in ("", "_entity", "_nil", "_name", "_description")
+        ),
+        *("mention", "document", "prediction_start", "prediction_end", "kind", "errors", "score", "candidates"),
+    ]
+)
+"""Columns of the table of cases that a track contains."""
 
 _T = TypeVar("_T", bound=Hashable)
 
@@ -225,7 +237,7 @@ def _build_track(collector: _CaseCollector, archive: Archive, entry: ArchiveEntr
     table = archive.read_verdicts(entry)
     assert table is not None, "only entries with verdicts have a track"
     check_mentions(table, len(collector.labels))
-    rows = table.to_pylist()
+    rows = table.select([name for name in table.column_names if name in _TRACK_COLUMNS]).to_pylist()
     columns: list[list[int]] = []
     scores: list[float | None] = []
     candidate_ranks: list[tuple[int, int]] = []

@@ -17,8 +17,10 @@ from karat.kb.relatedness import InLinks
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.errors import KaratError
 from karat.model.output.json_files import JsonRecord
+from karat.model.results.verdict import Weights
 from karat.model.spec.settings.conventions import Ids
 from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import NIL
 from karat.web.archive.shape import CreditRuleInfo
 
 _Prediction: TypeAlias = tuple[Any, ...]
@@ -82,11 +84,11 @@ def compute_credits(cases: Arrow, evaluation: Evaluation, requests: CreditReques
     keys = _get_keys(cases)
     rules, credits = [], []
     for name, rule in CREDIT_RULES.items():
-        refusal = None
+        refusal, credit_by_key = None, dict[_Prediction, float]()
         try:
             credit_by_key = _apply_rule(rule, evaluation.with_request(requests.get_request(name, evaluation.request)))
         except KaratError as problem:
-            credit_by_key, refusal = {}, str(problem)
+            refusal = str(problem)
         rules.append(CreditRuleInfo(name, rule.title, rule.description, "karat", rule.view, refusal))
         credits.append([credit_by_key.get(key) for key in keys])
     return CreditsFile("karat-credits/2", rules, credits)
@@ -111,20 +113,30 @@ class CreditRequests:
         return self._requests[key]
 
 
-def _apply_rule(rule: CreditRule, evaluation: Evaluation) -> dict[_Prediction, float | None]:
+def _apply_rule(rule: CreditRule, evaluation: Evaluation) -> dict[_Prediction, float]:
     """Return the credit of each prediction that counts in an evaluation under a rule, 0 if it is wrong.
 
     Of several cases of one prediction the highest credit counts.
     """
-    table = evaluation.table(rule.view)
-    credit_by_key: dict[_Prediction, float | None] = {}
+    cases, pairing = evaluation.verdicts(rule.view), evaluation.inputs.pairing(evaluation.plans.views[rule.view].source)
+    weights = cases.weights()
     right, wrong, credit = (
-        table.column(name).to_pylist() for name in ("matched_prediction", "unmatched_prediction", rule.credit_column)
+        weights[:, Weights._fields.index(name)]
+        for name in ("matched_prediction", "unmatched_prediction", rule.credit_column)
     )
-    for key, matched, unmatched, worth in zip(_get_keys(table), right, wrong, credit, strict=True):
-        earned = round(worth, 4) if matched else 0.0 if unmatched else None
-        if earned is not None and key[1] is not None:  # a mention without an prediction earns nothing
-            credit_by_key[key] = max(credit_by_key.get(key) or 0.0, earned)
+    counted = np.flatnonzero((cases.prediction >= 0) & ((right != 0) | (wrong != 0)))
+    rows, predictions, ids = cases.prediction[counted], pairing.run.predictions, pairing.corpus.ids.to_pylist()
+    keys = zip(
+        [ids[document] for document in cases.document[counted].tolist()],
+        predictions.start[rows].tolist(),
+        predictions.end[rows].tolist(),
+        predictions.entity_ids(rows).to_pylist(),
+        (predictions.entity[rows] == NIL).tolist(),
+        strict=True,
+    )
+    credit_by_key: dict[_Prediction, float] = {}
+    for key, worth in zip(keys, np.where(right[counted] != 0, credit[counted], 0.0).tolist(), strict=True):
+        credit_by_key[key] = max(credit_by_key.get(key, 0.0), round(worth, 4))
     return credit_by_key
 
 

@@ -52,7 +52,7 @@ def render_html(archive: Archive) -> Iterator[bytes]:
     yield b'<div id="karat"><noscript>This report needs JavaScript.</noscript></div>\n'
     for name in list_resources(archive):
         # Neither names nor Base64 have letters that HTML would take for its own.
-        data = b64encode(gzip.compress(build_resource(archive, name), 9, mtime=0))
+        data = b64encode(gzip.compress(build_resource(archive, name), 6, mtime=0))
         yield f'<script type="application/octet-stream" id="resource:{name}">'.encode() + data + b"</script>\n"
     yield f"<script>{script}</script>\n".encode()
     licences = read_bundle_file("licences.txt").replace("--", "–")

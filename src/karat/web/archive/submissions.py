@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from karat.analysis.comparison.entries import Entry
@@ -34,6 +34,7 @@ from karat.model.results.result import Result, find_special_headline
 from karat.model.run import Run
 from karat.model.spec.settings.task import TASKS
 from karat.model.tables.arrow import Arrow
+from karat.model.tables.columns import Longs
 from karat.render.curves import alpha_json, category_json, coverage_json, threshold_json
 from karat.render.gap import to_json as why_json
 from karat.storage.content_store import ContentStore
@@ -240,17 +241,32 @@ def _check_overlaps(corpus: Corpus, run: Run, system: str) -> None:
     The limit holds for each document, and for the sum of what all documents have beyond a normal number per mention,
     because many crowded documents take as long as a large one.
     """
-    max_pairs, n_surplus = get_limit("overlaps"), 0
-    predictions = {response.id: response.predictions for response in run if len(response.predictions) > 1}
-    for document in corpus if predictions else ():
-        items = predictions.get(document.id, ())
-        starts, ends = sorted(item.start for item in items), sorted(item.end for item in items)
-        n_pairs = sum(bisect_left(starts, x.end) - bisect_right(ends, x.start) for x in document.labels)
-        n_surplus += max(0, n_pairs - _NORMAL_PAIRS * len(document.labels))
-        for where, count in ((f"document {document.id!r}", n_pairs), (f"documents to {document.id!r}", n_surplus)):
-            if count > max_pairs:
-                finding = f"{count:,} pairs of a mention and an overlapping prediction"
-                raise limit_error("overlaps", f"{system}, {where}", finding, "Divide the data, or use karat score")
+    max_pairs, labels = get_limit("overlaps"), corpus.labels
+    n_pairs = _count_overlaps(corpus, run)
+    n_surplus = np.cumsum(np.maximum(0, n_pairs - _NORMAL_PAIRS * np.diff(labels.offsets)))
+    for document in np.flatnonzero((n_pairs > max_pairs) | (n_surplus > max_pairs))[:1].tolist():
+        id, is_large = corpus.ids[document].as_py(), n_pairs[document] > max_pairs
+        where = f"document {id!r}" if is_large else f"documents to {id!r}"
+        count = n_pairs[document] if is_large else n_surplus[document]
+        finding = f"{count:,} pairs of a mention and an overlapping prediction"
+        raise limit_error("overlaps", f"{system}, {where}", finding, "Divide the data, or use karat score")
+
+
+def _count_overlaps(corpus: Corpus, run: Run) -> Longs:
+    """Count the pairs of a mention and an overlapping prediction in each document of a corpus."""
+    labels, predictions = corpus.labels, run.predictions
+    row = pc.fill_null(pc.index_in(run.ids, corpus.ids), -1).to_numpy().astype(np.int64)
+    document = row[predictions.document]
+    is_known = document >= 0
+    # A location is one number with the document in its upper half and the offset in its lower half.
+    starts, ends = (
+        np.sort((document[is_known] << 32) + offset[is_known]) for offset in (predictions.start, predictions.end)
+    )
+    location = labels.document.astype(np.int64) << 32
+    before_end = np.searchsorted(starts, location + labels.end, side="left")
+    until_start = np.searchsorted(ends, location + labels.start, side="right")
+    counts = np.bincount(labels.document, before_end - until_start, minlength=len(corpus))
+    return counts.astype(np.int64)
 
 
 def _store_evaluation(
