@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from karat.analysis.explanation.gap import Cause, Flip, GapExplanation
+from karat.analysis.explanation.gap import Cause, GapExplanation
+from karat.analysis.explanation.setting_flips import Flip
 from karat.matching.read.invented_mentions import is_invented
 from karat.model.measure_name import parse_measure
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line

@@ -6,14 +6,12 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
 
-import pyarrow as pa
 from msgspec.structs import replace
 
+from karat.analysis.explanation.setting_flips import Flip, ItemNumbers, collect_outcomes, find_flips
 from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.id_bridge import bridge_ids
@@ -24,7 +22,6 @@ from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
 from karat.model.keywords import check_keywords
 from karat.model.measure_name import parse_measure
-from karat.model.output.json_files import JsonRecord
 from karat.model.profile_signatures import format_profile
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import Result
@@ -34,8 +31,7 @@ from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import SIGNED_SETTINGS
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.settings.threshold import Sweep, Threshold
-from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import NO_LINK, Mentions
+from karat.model.tables.columns import NO_LINK
 from karat.stats.shapley import shapley
 
 EXACT_UP_TO = 12
@@ -46,26 +42,6 @@ SETTING_GROUPS: tuple[tuple[str, ...], ...] = (("nil", "nil-ids", "prefixes"), (
 
 _MEASURE = "measure"
 _IGNORED_SETTINGS = ("match", "seed")  # what is displayed, and what affects no score
-
-
-class Flip(JsonRecord, frozen=True):
-    """A case that counts differently after a setting has switched to the other profile.
-
-    `gold` and `prediction` are the links of the case, or None. `…_before` and `…_after` tell how each side counted;
-    they are empty for a side that counts as before.
-    """
-
-    document: str
-    start: int
-    end: int
-    text: str
-    gold: str | None
-    prediction: str | None
-    score: float | None
-    gold_before: str
-    gold_after: str
-    prediction_before: str
-    prediction_after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +196,8 @@ def attribute_gap(
     no_settings, all_settings = frozenset[str](), frozenset(players)
     reference_score, target_score = score(no_settings), score(all_settings)
     reference_evaluation, target_evaluation = evaluations[no_settings], evaluations[all_settings]
-    item_keys: dict[tuple[str, int], list[_ItemKey]] = {}  # the objects stay alive in `judged`
-    outcomes_before = _collect_outcomes(reference_evaluation, reference_side.measure, item_keys)
+    numbers = ItemNumbers()
+    outcomes_before = collect_outcomes(reference_evaluation, reference_side.measure, numbers)
     causes = []
     for share in attribution.shares:
         single, others = frozenset({share.player}), all_settings - {share.player}
@@ -253,7 +229,7 @@ def attribute_gap(
                 (thresholds[0], thresholds[1])
                 if fixed_threshold is not None and thresholds[0] != thresholds[1]
                 else None,
-                tuple(_find_flips(outcomes_before, _collect_outcomes(mixture, single_measure, item_keys))),
+                tuple(find_flips(outcomes_before, collect_outcomes(mixture, single_measure, numbers), numbers)),
             )
         )
     causes.sort(key=lambda cause: -abs(cause.share))
@@ -440,117 +416,3 @@ def _create_mixture(
     measure = _select_measure(reference_side, target_side, switched)
     request = reference_side.request.replace(settings=settings, measures=[measure])
     return Evaluation.from_data(request, corpus, run, judged=judged)
-
-
-_ItemKey: TypeAlias = tuple[str, int, int, int, int]
-"""Side (`gold` or `prediction`), document, start and end of an item, and its number among those on its span."""
-
-
-class _ItemOutcome(NamedTuple):
-    """How a gold label or a prediction counts, as a word, with its row in the table of verdicts."""
-
-    word: str
-    table: Arrow
-    row: int
-    keys: Mapping[str, _ItemKey]
-    """Keys of the gold label and of the prediction of the row, by side, if the row has them."""
-
-
-_WORDS = {"gold": ("matched", "missed"), "prediction": ("correct", "wrong")}
-
-
-def _collect_outcomes(
-    evaluation: Evaluation, measure: str, keys_by_mentions: dict[tuple[str, int], list[_ItemKey]]
-) -> dict[_ItemKey, _ItemOutcome]:
-    """Return how every gold label and prediction counts in the view of `measure`; empty if it has no verdicts.
-
-    `keys_by_mentions` has the keys of the labels and predictions of other mixtures, by side and object id.
-    """
-    outcomes: dict[_ItemKey, _ItemOutcome] = {}
-    view = str(parse_measure(measure).view)
-    plan = evaluation.plans.views.get(view)
-    if plan is None or plan.is_indivisible:
-        return outcomes
-    table, pairing = evaluation.table(view), evaluation.inputs.pairing(plan.source)
-    keys: dict[str, list[_ItemKey]] = {}
-    for side, mentions in (("gold", pairing.corpus.labels), ("prediction", pairing.run.predictions)):
-        if (side, id(mentions)) not in keys_by_mentions:
-            keys_by_mentions[side, id(mentions)] = _list_keys(side, mentions)
-        keys[side] = keys_by_mentions[side, id(mentions)]
-    columns = [
-        table.column(name.format(side)).to_pylist() for side in keys for name in ("{}", "matched_{}", "unmatched_{}")
-    ]
-    for row, (gold, *gold_weights, prediction, correct, wrong) in enumerate(zip(*columns, strict=True)):
-        items = {"gold": gold, "prediction": prediction}
-        item_keys = {side: keys[side][item] for side, item in items.items() if item is not None}
-        weights = {"gold": gold_weights, "prediction": (correct, wrong)}
-        for side, key in item_keys.items():
-            is_correct, is_wrong = weights[side]
-            word = _WORDS[side][0] if is_correct else _WORDS[side][1] if is_wrong else "not counted"
-            if key not in outcomes or outcomes[key].word == "not counted":
-                outcomes[key] = _ItemOutcome(word, table, row, item_keys)
-    return outcomes
-
-
-def _list_keys(side: str, mentions: Mentions) -> list[_ItemKey]:
-    """Return the key of each item; rows are no keys, because settings add and drop predictions."""
-    counts: Counter[tuple[int, int, int]] = Counter()
-    keys: list[_ItemKey] = []
-    for span in zip(mentions.document.tolist(), mentions.start.tolist(), mentions.end.tolist(), strict=True):
-        keys.append((side, *span, counts[span]))
-        counts[span] += 1
-    return keys
-
-
-def _find_flips(before: Mapping[_ItemKey, _ItemOutcome], after: Mapping[_ItemKey, _ItemOutcome]) -> Iterator[Flip]:
-    """Yield the cases that count differently; a gold label and the prediction matched to it are one case.
-
-    `before` and `after` are from `_collect_outcomes`. An item in only one of them is `excluded` in the other.
-    """
-    changed = {
-        key: (old.word if old else "excluded", new.word if new else "excluded")
-        for key in sorted(before.keys() | after.keys())
-        for old, new in [(before.get(key), after.get(key))]
-        if (old.word if old else "excluded") != (new.word if new else "excluded")
-    }
-    reported: set[_ItemKey] = set()
-    cases: list[_ItemOutcome] = []
-    for key in changed:
-        if key not in reported:
-            cases.append(_select_outcome(before.get(key), after.get(key)))
-            reported.update(cases[-1].keys.values())
-    for outcome, row in zip(cases, _take_rows(cases), strict=True):
-        changes = {side: changed.get(item, ("", "")) for side, item in outcome.keys.items()}
-        yield _make_flip(row, changes.get("gold", ("", "")), changes.get("prediction", ("", "")))
-
-
-def _take_rows(outcomes: Sequence[_ItemOutcome]) -> list[dict[str, Any]]:
-    """Return the row of each outcome in its table of verdicts."""
-    rows: dict[int, dict[str, Any]] = {}
-    for table in {id(outcome.table): outcome.table for outcome in outcomes}.values():
-        indices = [index for index, outcome in enumerate(outcomes) if outcome.table is table]
-        taken = table.take(pa.array([outcomes[index].row for index in indices])).to_pylist()
-        rows |= dict(zip(indices, taken, strict=True))
-    return [rows[index] for index in range(len(outcomes))]
-
-
-def _select_outcome(old: _ItemOutcome | None, new: _ItemOutcome | None) -> _ItemOutcome:
-    """Return the outcome whose case has both gold label and prediction if one has; if both have, the new one."""
-    outcomes = [outcome for outcome in (new, old) if outcome is not None]
-    return max(outcomes, key=lambda outcome: len(outcome.keys))
-
-
-def _make_flip(row: Mapping[str, Any], gold: tuple[str, str], prediction: tuple[str, str]) -> Flip:
-    """Build the flip of a verdict row; `gold` and `prediction` are how each counted before and after."""
-    side = "gold" if row["gold"] is not None else "prediction"
-
-    def link(side: str) -> str | None:
-        if row[side] is None:
-            return None
-        return "NIL" if row[f"{side}_nil"] else row[f"{side}_entity"] or "no link"
-
-    start, end = row[f"{side}_start"], row[f"{side}_end"]
-    words = (*gold, *prediction)
-    return Flip(
-        row["document"], start, end, row.get("text") or "", link("gold"), link("prediction"), row["score"], *words
-    )

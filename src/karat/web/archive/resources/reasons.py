@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from karat.analysis.explanation.gap import Flip
+from karat.analysis.explanation.setting_flips import Flip
 from karat.render.gap import CauseRecord, GapFile
 from karat.web.archive.archive import Archive
 from karat.web.archive.resource import Resource
