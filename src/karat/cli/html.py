@@ -42,6 +42,8 @@ def write_html(
     """
     from dataclasses import replace
 
+    from karat.cli.startup import freeze_garbage_collector, prepare_process
+    from karat.model.output.progress import allow_processes
     from karat.model.registry import list_plugins
     from karat.storage.content_store import FolderStore, MemoryStore
     from karat.web.archive.archive import Archive
@@ -49,7 +51,9 @@ def write_html(
 
     store = MemoryStore() if archive is None else FolderStore.open_or_create(archive)
     options = options or ArchiveOptions(tuple(list_plugins("profiles")))
-    added = add_results(store, entries, request, replace(options, has_group_intervals=archive is not None))
+    freeze_garbage_collector()
+    with allow_processes(prepare_process):
+        added = add_results(store, entries, request, replace(options, has_group_intervals=archive is not None))
     if out is not None:
         write_page(Archive(store, texts, title), out)
     if archive is not None and out != "-":

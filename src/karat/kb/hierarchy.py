@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
-from types import MappingProxyType
 
 from karat.model.errors import InputError
 from karat.model.tables.checks import RowLocator
@@ -64,12 +63,12 @@ class Hierarchy:
             superclasses.setdefault(subclass, []).append(superclass)
         if cycle := _find_cycle(superclasses):
             raise cycle_error(cycle, rows, where, "superclasses without cycles")
-        return cls(MappingProxyType({subclass: tuple(sorted(parents)) for subclass, parents in superclasses.items()}))
+        return cls({subclass: tuple(sorted(parents)) for subclass, parents in superclasses.items()})
 
     def find_ancestors(self, cls: str) -> Mapping[str, int]:
         """Return the class and all its direct and indirect superclasses, with the smallest number of edges to each."""
         if cls not in self._ancestor_cache:
-            self._ancestor_cache[cls] = MappingProxyType(_measure_distances(cls, self.superclasses))
+            self._ancestor_cache[cls] = _measure_distances(cls, self.superclasses)
         return self._ancestor_cache[cls]
 
     def find_descendants(self, cls: str) -> frozenset[str]:

@@ -60,29 +60,42 @@ def allow_processes(prepare: Callable[[], None]) -> Iterator[None]:
         _prepare.reset(token)
 
 
-def map_in_processes(work: Callable[[_Job], _Done], jobs: Sequence[_Job]) -> list[_Done]:
+def map_in_processes(
+    work: Callable[[_Job], _Done], jobs: Sequence[_Job], report: Callable[[_Job], None] = lambda job: None
+) -> list[_Done]:
     """Return `work(job)` for each job, computed in several processes if allowed.
 
     `work` must be a module-level function; `allow_processes` allows processes. Other processes start with the first
     jobs and this one with the last, so pass the largest first. A job that fails in another process is repeated here,
-    so that its error is raised as in one process.
+    so that its error is raised as in one process. `report` is called in this process with each job that is done.
     """
     prepare, n_processes = _prepare.get(), min(_count_cores(), len(jobs)) - 1
+    results: dict[int, _Done] = {}
+
+    def finish(index: int, result: _Done) -> None:
+        results[index] = result
+        report(jobs[index])
+
     if prepare is None or n_processes < 1:
-        return [work(job) for job in jobs]
+        for index, job in enumerate(jobs):
+            finish(index, work(job))
+        return [results[index] for index in range(len(jobs))]
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     pool = ProcessPoolExecutor(n_processes, get_context("spawn"), prepare)
     try:
         futures = [pool.submit(work, job) for job in jobs]
-        results = {index: work(jobs[index]) for index in reversed(range(len(jobs))) if futures[index].cancel()}
+        for index in reversed(range(len(jobs))):
+            if futures[index].cancel():
+                finish(index, work(jobs[index]))
         for index in range(len(jobs)):
             if index not in results:
                 try:
-                    results[index] = futures[index].result()
+                    result = futures[index].result()
                 except Exception:  # noqa: BLE001  # repeat it here, so that the error is raised as in one process
-                    results[index] = work(jobs[index])
+                    result = work(jobs[index])
+                finish(index, result)
     finally:
         pool.shutdown(cancel_futures=True)
     return [results[index] for index in range(len(jobs))]

@@ -27,7 +27,7 @@ from karat.model.document import GOLD_LAYOUT, Header
 from karat.model.errors import KaratError, UsageError
 from karat.model.limits import get_limit, limit_error
 from karat.model.measure_name import parse_measure
-from karat.model.output.progress import track_progress
+from karat.model.output.progress import map_in_processes, track_progress
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import list_plugins
 from karat.model.results.result import Result, find_special_headline
@@ -37,10 +37,16 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Longs
 from karat.render.curves import alpha_json, category_json, coverage_json, threshold_json
 from karat.render.gap import to_json as why_json
-from karat.storage.content_store import ContentStore
+from karat.storage.content_store import ContentStore, MemoryStore
 from karat.web.archive.archive import BLANK_TEXT, TEXT_STATUS, ArchiveEntry, ArchiveSubmission
 from karat.web.archive.credits import CreditRequests, compute_credits
 from karat.web.archive.verdicts import ERROR, collect_cases, get_type_names, list_default_facets
+
+_MIN_PARALLEL_ENTRIES: Final = 12
+"""Number of systems on datasets from which several processes score them; a process takes half a second to start."""
+
+_JOB_ENTRIES: Final = 8
+"""Largest number of systems on a dataset that one process scores at a time."""
 
 _NORMAL_PAIRS = 32  # overlapping predictions per mention; published runs have one to three
 
@@ -89,30 +95,91 @@ def score_entries(
 
     Entries that are results already are stored unchanged. Raises `UsageError` for two runs of a system on a dataset.
     """
-    requests = _Requests(request or Request.from_options(), options or ArchiveOptions())
-    datasets: dict[str, _StoredDataset] = {}
-    seen: set[tuple[str, str]] = set()
-    archive_entries = []
-    with track_progress("scoring", len(entries) if isinstance(entries, Sequence) else None) as advance:
-        for entry in entries:
-            if (entry.data_signature, entry.system) in seen:
-                raise UsageError(
-                    f"{entry.system} has two runs on {entry.dataset}. Pass each system once per dataset, or rename one."
-                )
-            seen.add((entry.data_signature, entry.system))
-            if entry.result is not None:
-                archive_entries.append(_store_result(files, entry, entry.result))
-            else:
-                dataset = datasets.get(entry.data_signature)
-                evaluation = _evaluate(requests, entry, None if dataset is None else dataset.evaluation)
-                if dataset is None or not dataset.is_shared_by(evaluation):
-                    dataset = _StoredDataset.from_evaluation(files, evaluation)
-                    datasets.setdefault(entry.data_signature, dataset)
-                archive_entries += _store_evaluation(files, entry, evaluation, dataset, requests)
-                evaluation.inputs.judged.clear()  # later runs share only facts about the gold standard
-            advance(1)
-    digests = [files.put("entries", msgspec.json.encode(archive_entry)) for archive_entry in archive_entries]
+    entry_list, request, options = list(entries), request or Request.from_options(), options or ArchiveOptions()
+    _check_pairs(entry_list)
+    jobs = [
+        _ScoringJob(
+            request or Request.from_options(), options or ArchiveOptions(), indices, [entry_list[i] for i in indices]
+        )
+        for indices in _divide_entries(entry_list)
+    ]
+    archive_entries: dict[int, list[ArchiveEntry]] = {}
+    with track_progress("scoring", len(entry_list)) as advance:
+        for scored in map_in_processes(_score_job, jobs, lambda job: advance(len(job.entries))):
+            archive_entries |= scored.entries
+            for (kind, _), data in scored.files.items():
+                files.put(kind, data)
+    digests = [
+        files.put("entries", msgspec.json.encode(entry))
+        for index in sorted(archive_entries)
+        for entry in archive_entries[index]
+    ]
     return ArchiveSubmission(submitted_at=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
+
+
+def _check_pairs(entries: Iterable[Entry]) -> None:
+    """Raise `UsageError` if two entries are of the same system on the same dataset."""
+    seen: set[tuple[str, str]] = set()
+    for entry in entries:
+        if (entry.data_signature, entry.system) in seen:
+            raise UsageError(
+                f"{entry.system} has two runs on {entry.dataset}. Pass each system once per dataset, or rename one."
+            )
+        seen.add((entry.data_signature, entry.system))
+
+
+def _divide_entries(entries: Sequence[Entry]) -> list[list[int]]:
+    """Return the indices of the entries of each job: few systems on one dataset, which share facts about its gold.
+
+    Few entries are one job, because another process would take longer to start than to score them.
+    """
+    if len(entries) < _MIN_PARALLEL_ENTRIES:
+        return [list(range(len(entries)))]
+    by_dataset: dict[str, list[int]] = {}
+    for index, entry in enumerate(entries):
+        by_dataset.setdefault(entry.data_signature, []).append(index)
+    return [
+        indices[start : start + _JOB_ENTRIES]
+        for indices in by_dataset.values()
+        for start in range(0, len(indices), _JOB_ENTRIES)
+    ]
+
+
+class _ScoringJob(NamedTuple):
+    """Entries that one process scores."""
+
+    request: Request
+    options: ArchiveOptions
+    indices: list[int]
+    """Position of each entry among all."""
+    entries: list[Entry]
+
+
+class _ScoredJob(NamedTuple):
+    """Archive entries of a job, by the index of the scored entry, and the files that they name."""
+
+    entries: dict[int, list[ArchiveEntry]]
+    files: dict[tuple[str, str], bytes]
+    """Content by kind and digest."""
+
+
+def _score_job(job: _ScoringJob) -> _ScoredJob:
+    """Score the entries of a job; later systems on a dataset share the facts about its gold standard."""
+    files, requests = MemoryStore(), _Requests(job.request, job.options)
+    datasets: dict[str, _StoredDataset] = {}
+    archive_entries: dict[int, list[ArchiveEntry]] = {}
+    for index, entry in zip(job.indices, job.entries, strict=True):
+        if entry.result is not None:
+            archive_entries[index] = [_store_result(files, entry, entry.result)]
+            continue
+        dataset = datasets.get(entry.data_signature)
+        evaluation = _evaluate(requests, entry, None if dataset is None else dataset.evaluation)
+        if dataset is None or not dataset.is_shared_by(evaluation):
+            dataset = _StoredDataset.from_evaluation(files, evaluation)
+            datasets.setdefault(entry.data_signature, dataset)
+        archive_entries[index] = list(_store_evaluation(files, entry, evaluation, dataset, requests))
+        evaluation.inputs.judged.clear()  # later runs share only facts about the gold standard
+    return _ScoredJob(archive_entries, files.files)
 
 
 def score_results(entries: Iterable[Entry], request: Request) -> list[Result]:
