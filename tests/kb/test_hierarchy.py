@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import pytest
@@ -90,6 +91,13 @@ def test_predictions_are_kept_and_cannot_be_changed():
     assert hierarchy.find_descendants("b") is hierarchy.find_descendants("b")
     with pytest.raises(TypeError):
         hierarchy.find_ancestors("a")["c"] = 1
+    with pytest.raises(TypeError):
+        hierarchy.superclasses["a"] = ()
+
+
+def test_a_hierarchy_can_be_sent_to_other_processes():
+    hierarchy = pickle.loads(pickle.dumps(Hierarchy.from_pairs([("a", "b")])))
+    assert hierarchy.find_ancestors("a") == {"a": 0, "b": 1}
     with pytest.raises(TypeError):
         hierarchy.superclasses["a"] = ()
 

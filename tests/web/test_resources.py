@@ -6,17 +6,20 @@ import json
 from collections import Counter
 from math import comb
 
+import msgspec
 import pytest
 
 import karat
 from karat.analysis.comparison.entries import entry_from_result, entry_from_run, load_entries
+from karat.cli.startup import prepare_process
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.output.progress import allow_processes
 from karat.storage.content_store import FolderStore, MemoryStore
 from karat.web.archive.archive import Archive
 from karat.web.archive.cases import number_blocks
 from karat.web.archive.leaderboard import _count_permutations
 from karat.web.archive.resource import build_resource, list_resources
-from karat.web.archive.submissions import add_results
+from karat.web.archive.submissions import ArchiveOptions, add_results
 
 RIGHT, WRONG_LINK, WRONG_SPAN, MISSED, SPURIOUS = range(5)
 
@@ -149,15 +152,31 @@ def test_an_archive_in_a_folder_gives_the_same(tmp_path, demo_files, demo):
 
 
 def test_what_breaks_off_leaves_no_entry(gold):
-    def broken():
-        yield from load_entries(["demo/noisy"], ["demo"])
-        raise KeyboardInterrupt
+    class BreakingStore(MemoryStore):
+        def put(self, kind: str, data: bytes) -> str:
+            if kind == "entries":
+                raise KeyboardInterrupt
+            return super().put(kind, data)
 
-    files = MemoryStore()
+    files = BreakingStore()
     with pytest.raises(KeyboardInterrupt):
-        add_results(files, broken())
+        add_results(files, load_entries(["demo/noisy"], ["demo"]))
     assert files.list_digests("results")
     assert files.list_digests("entries") == []
+    assert files.list_digests("submissions") == []
+
+
+def test_many_entries_are_scored_alike_in_other_processes():
+    """Thirteen systems on the same dataset, more than one process scores at a time."""
+    (entry,) = load_entries(["demo/noisy"], ["demo"])
+    entries = [msgspec.structs.replace(entry, system=f"{number:02}") for number in range(13)]
+    alone, together = MemoryStore(), MemoryStore()
+    options = ArchiveOptions(resamples=10)
+    add_results(alone, entries, None, options)
+    with allow_processes(prepare_process):
+        add_results(together, entries, None, options)
+    for kind in ("entries", "results", "verdicts", "credits", "curves", "texts"):
+        assert together.list_digests(kind) == alone.list_digests(kind), kind
 
 
 def test_results_alone_have_a_board_and_errors(gold):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
+from types import MappingProxyType
 
 from karat.model.errors import InputError
 from karat.model.tables.checks import RowLocator
@@ -63,12 +64,12 @@ class Hierarchy:
             superclasses.setdefault(subclass, []).append(superclass)
         if cycle := _find_cycle(superclasses):
             raise cycle_error(cycle, rows, where, "superclasses without cycles")
-        return cls({subclass: tuple(sorted(parents)) for subclass, parents in superclasses.items()})
+        return cls(MappingProxyType({subclass: tuple(sorted(parents)) for subclass, parents in superclasses.items()}))
 
     def find_ancestors(self, cls: str) -> Mapping[str, int]:
         """Return the class and all its direct and indirect superclasses, with the smallest number of edges to each."""
         if cls not in self._ancestor_cache:
-            self._ancestor_cache[cls] = _measure_distances(cls, self.superclasses)
+            self._ancestor_cache[cls] = MappingProxyType(_measure_distances(cls, self.superclasses))
         return self._ancestor_cache[cls]
 
     def find_descendants(self, cls: str) -> frozenset[str]:
@@ -76,6 +77,10 @@ class Hierarchy:
         if cls not in self._descendant_cache:
             self._descendant_cache[cls] = frozenset(_measure_distances(cls, self._subclasses))
         return self._descendant_cache[cls]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the superclasses as a dictionary, because a read-only view cannot be pickled."""
+        return _rebuild, (dict(self.superclasses),)
 
     @cached_property
     def _subclasses(self) -> Mapping[str, list[str]]:
@@ -95,6 +100,11 @@ class Hierarchy:
     def _descendant_cache(self) -> dict[str, frozenset[str]]:
         """Subclasses of each class that was looked up."""
         return {}
+
+
+def _rebuild(superclasses: dict[str, tuple[str, ...]]) -> Hierarchy:
+    """Recreate a pickled hierarchy."""
+    return Hierarchy(MappingProxyType(superclasses))
 
 
 def _find_cycle(superclasses: Mapping[str, Sequence[str]]) -> list[str] | None:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -100,7 +101,7 @@ class TypeRules:
         corrections: dict[tuple[str, str], list[TypeCorrection]] = {}
         for correction in self.corrections:
             corrections.setdefault((correction.property, correction.id), []).append(correction)
-        return corrections
+        return MappingProxyType(corrections)
 
     def count_unused_corrections(self, ids: Iterable[str]) -> Mapping[str, int]:
         """Return the number of corrections about ids not among `ids`, under its description in a manifest."""
