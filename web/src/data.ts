@@ -155,7 +155,14 @@ export class Data {
     const g = cases.gold[row];
     const index = cases.start[row] >= 0 ? cases.surface[row] : g >= 0 ? this.resource.gold.surface[g] : -1;
     const [start, end] = this.getSpan({ track, row });
+    if (this.isInvented(cases.document[row], start)) return "not in the text";
     return (index >= 0 && this.resource.surfaces[index]) || `${start}–${end}`;
+  }
+
+  /** Check whether a prediction starts after the end of the text: its mention does not occur in the text. */
+  isInvented(doc: number, start: number): boolean {
+    const { length } = this.resource.documents[doc];
+    return length > 0 && start >= length;
   }
 
   getGoldSurface(g: number): string {
@@ -167,6 +174,11 @@ export class Data {
 
   getErrors({ track, row }: Case): string[] {
     return this.resource.combinations[this.tracks[track].errors[row]].map((index) => this.resource.categories[index]);
+  }
+
+  /** Get the reason for the outcome of a case. */
+  getReason({ track, row }: Case): string {
+    return this.resource.reasons[this.tracks[track].reason[row]];
   }
 
   /** Get the title and description of an error category. */

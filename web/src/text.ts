@@ -54,16 +54,14 @@ export interface Column {
   canBreak: boolean;
 }
 
-/** Split a text into words, and words at annotation borders; never split a grapheme. */
+/** Split a text into words with the spaces after them, and at annotation borders; never split a grapheme. */
 export function splitColumns(stretch: Stretch, start: number, end: number, borders: ReadonlySet<number>): Column[] {
   const columns: Column[] = [];
   let offset = start,
     lastSegment = "";
   for (const { segment, isWordLike } of wordSegmenter.segment(stretch.slice(start, end))) {
-    const isJoined =
-      !columns.length ||
-      (!isWordLike && !/^\s/u.test(segment)) ||
-      (isWordLike && !/\s$/u.test(lastSegment) && !isUnspaced(segment));
+    const isSpace = /^\s/u.test(segment);
+    const isJoined = !columns.length || isSpace || (!/\s$/u.test(lastSegment) && !(isWordLike && isUnspaced(segment)));
     let columnStart = offset,
       columnText = "";
     const flushColumn = (isFirst: boolean) => {
@@ -90,7 +88,12 @@ export function splitColumns(stretch: Stretch, start: number, end: number, borde
             break;
           }
     }
-    flushColumn(isFirst);
+    // A space belongs to the word before it, so that no line starts with a space.
+    const word = columns.at(-1);
+    if (isSpace && isFirst && word && !borders.has(columnStart)) {
+      word.end = offset;
+      word.text += columnText;
+    } else flushColumn(isFirst);
     lastSegment = segment;
   }
   return columns;
