@@ -91,7 +91,7 @@ function findSentence(stretch: Stretch, region: Region): [number, number] {
   return [start + countCodePoints(first), start + countCodePoints(Math.max(last, high))];
 }
 
-const WIDTH = 680,
+const MAX_TEXT_WIDTH = 576,
   MARGIN = 104,
   BAR = 7,
   ROW = 11;
@@ -129,7 +129,7 @@ function drawPassage(props: PassageProps, section: Section): string {
   const state = { doc, regions: section.regions, selectedIndex: -1, tabIndex: -1, markedRegions: new Set<number>() };
   const layout = { ...props, isCompact: false, correctCounts: [], onPoint: () => {} };
   render(
-    <div class="document" dir="auto" style={{ width: `${WIDTH - MARGIN}px` }}>
+    <div class="document" dir="auto" style={{ maxWidth: `${MAX_TEXT_WIDTH}px` }}>
       <SectionText
         layout={layout}
         section={section}
@@ -152,7 +152,7 @@ function drawPassage(props: PassageProps, section: Section): string {
 function drawLayout({ data, tracks, doc }: PassageProps, section: Section, text: HTMLElement): string {
   const isRightToLeft = getComputedStyle(text).direction === "rtl";
   const box = text.getBoundingClientRect();
-  const offsetX = (isRightToLeft ? 0 : MARGIN) - box.left,
+  const offsetX = (isRightToLeft ? 8 : MARGIN) - box.left,
     offsetY = 12 - box.top;
   const elements: string[] = [];
   const addText = (x: number, y: number, label: string, attributes: string) =>
@@ -189,7 +189,7 @@ function drawLayout({ data, tracks, doc }: PassageProps, section: Section, text:
   const names = ["gold", ...tracks.map((t) => systemTitle(data.tracks[t].system))];
   for (const bottom of lineBottoms)
     names.forEach((name, track) => {
-      const [x, anchor] = isRightToLeft ? [WIDTH - MARGIN + 8, "start"] : [MARGIN - 8, "end"];
+      const [x, anchor] = isRightToLeft ? [box.width + 16, "start"] : [MARGIN - 8, "end"];
       const colour = track ? QUIET : "#7a5c00";
       const attributes = `font-size="10" text-anchor="${anchor}" fill="${colour}"`;
       addText(x, bottom + offsetY + ROW * rowOffsets[track] + 9, shortenName(name), attributes);
@@ -213,9 +213,10 @@ function drawLayout({ data, tracks, doc }: PassageProps, section: Section, text:
     `${data.resource.dataset}: ${data.getTitle(doc)}`,
     `font-size="11" fill="${QUIET}"`,
   );
-  const height = Math.ceil(y + 10);
+  const height = Math.ceil(y + 10),
+    width = Math.ceil(Math.max(MARGIN + box.width + 16, x));
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" ` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
     `font-family="${FONT}" font-size="${getComputedStyle(text).fontSize}" fill="${INK}">` +
     `<rect width="100%" height="100%" fill="#fff"/>${elements.join("")}</svg>`
   );
