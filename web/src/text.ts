@@ -54,7 +54,7 @@ export interface Column {
   canBreak: boolean;
 }
 
-/** Split a text into words with the spaces after them, and at annotation borders; never split a grapheme. */
+/** Split a text where lines may break, after spaces, and at annotation borders; never split a grapheme. */
 export function splitColumns(stretch: Stretch, start: number, end: number, borders: ReadonlySet<number>): Column[] {
   const columns: Column[] = [];
   let offset = start,
@@ -88,11 +88,11 @@ export function splitColumns(stretch: Stretch, start: number, end: number, borde
             break;
           }
     }
-    // A space belongs to the word before it, so that no line starts with a space.
-    const word = columns.at(-1);
-    if (isSpace && isFirst && word && !borders.has(columnStart)) {
-      word.end = offset;
-      word.text += columnText;
+    // What no line break or border separates is one column: no line starts with a space, and bars have fewer parts.
+    const lastColumn = columns.at(-1);
+    if (isJoined && isFirst && lastColumn && !borders.has(columnStart)) {
+      lastColumn.end = offset;
+      lastColumn.text += columnText;
     } else flushColumn(isFirst);
     lastSegment = segment;
   }
