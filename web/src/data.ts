@@ -155,14 +155,7 @@ export class Data {
     const g = cases.gold[row];
     const index = cases.start[row] >= 0 ? cases.surface[row] : g >= 0 ? this.resource.gold.surface[g] : -1;
     const [start, end] = this.getSpan({ track, row });
-    if (this.isInvented(cases.document[row], start)) return "not in the text";
     return (index >= 0 && this.resource.surfaces[index]) || `${start}–${end}`;
-  }
-
-  /** Check whether a prediction starts after the end of the text: its mention does not occur in the text. */
-  isInvented(doc: number, start: number): boolean {
-    const { length } = this.resource.documents[doc];
-    return length > 0 && start >= length;
   }
 
   getGoldSurface(g: number): string {

@@ -112,7 +112,6 @@ function DocumentContent({ layout, ...state }: DocumentState & { layout: Layout 
     { doc, regions } = state;
   const docInfo = data.resource.documents[doc];
   const texts = useTexts(dataset, data, [doc]);
-  const inventedRegions = regions.filter((region) => data.isInvented(doc, region.start));
   return (
     <>
       <h2>
@@ -134,29 +133,6 @@ function DocumentContent({ layout, ...state }: DocumentState & { layout: Layout 
           )}
         </Loader>
       )}
-      {docInfo.block >= 0 && inventedRegions.length > 0 && (
-        <p class="invented">
-          <span class="quiet">Predicted, but not in the text:</span>{" "}
-          {inventedRegions.map((region) => (
-            <RegionLink key={region.start} doc={docInfo.id} region={region}>
-              {region.bars
-                .map((bar) => {
-                  const track = data.tracks[layout.tracks[bar.track]];
-                  return `${data.getName(track.entity[bar.row])} (${systemTitle(track.system)})`;
-                })
-                .join(", ")}
-            </RegionLink>
-          ))}
-        </p>
-      )}
-    </>
-  );
-}
-
-function RegionLink({ doc, region, children }: { doc: string; region: Region; children: preact.ComponentChildren }) {
-  return (
-    <>
-      <a href={currentUrl({ doc, at: formatSpan(region) })}>{children}</a>{" "}
     </>
   );
 }
@@ -170,9 +146,11 @@ function OffsetList({ doc, regions }: { doc: string; regions: readonly Region[] 
       <p class="quiet">This report contains no texts (--texts none). Regions are listed by their offsets.</p>
       <p>
         {regions.map((region) => (
-          <RegionLink key={region.start} doc={doc} region={region}>
-            {region.start}–{region.end}
-          </RegionLink>
+          <>
+            <a key={region.start} href={currentUrl({ doc, at: formatSpan(region) })}>
+              {region.start}–{region.end}
+            </a>{" "}
+          </>
         ))}
       </p>
     </div>

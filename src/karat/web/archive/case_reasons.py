@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from karat.matching.read.invented_mentions import is_invented
 from karat.model.document import UNLINKED, Label
 
 _MATCHED: Final = "the prediction matches the mention"
@@ -21,7 +20,6 @@ _WRONG_PART: Final = "the link of this part of a mention is wrong"
 _WRONG_OPTIONAL: Final = "the mention is optional, but the link is wrong"
 _MISSED: Final = "no prediction matches the mention"
 _SPURIOUS: Final = "the prediction overlaps no counted mention"
-_INVENTED: Final = "the predicted mention is not in the text"
 _PART: Final = "part of a mention that counts as a whole"
 _OPTIONAL: Final = "the mention is optional"
 _UNLINKED: Final = "the gold mention has no link"
@@ -78,8 +76,6 @@ def _explain_spurious(row: _Row, label: Label | None) -> str:
         return _WRONG_OPTIONAL
     if label is not None and label.parent is not None:
         return _WRONG_PART
-    if is_invented(row["prediction_start"]):
-        return _INVENTED
     return _WRONG_SPAN if row["kind"] == "wrong span" else _SPURIOUS
 
 
