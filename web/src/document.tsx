@@ -109,7 +109,7 @@ export function DocumentPart({
 
 function DocumentContent({ layout, ...state }: DocumentState & { layout: Layout }) {
   const { data, dataset } = layout,
-    { doc, regions } = state;
+    { doc } = state;
   const docInfo = data.resource.documents[doc];
   const texts = useTexts(dataset, data, [doc]);
   return (
@@ -121,7 +121,7 @@ function DocumentContent({ layout, ...state }: DocumentState & { layout: Layout 
         </span>
       </h2>
       {docInfo.block < 0 ? (
-        <OffsetList doc={docInfo.id} regions={regions} />
+        <OffsetList id={docInfo.id} {...state} />
       ) : !texts.value && !texts.error ? (
         <p class="quiet" role="status" style={{ height: `${estimateHeight(docInfo.length, layout)}px` }}>
           Loading …
@@ -140,14 +140,23 @@ function DocumentContent({ layout, ...state }: DocumentState & { layout: Layout 
 const formatSpan = (region: Region): string => `${region.start}-${region.end}`;
 
 /** The offsets of the regions, for reports without texts. */
-function OffsetList({ doc, regions }: { doc: string; regions: readonly Region[] }) {
+function OffsetList({ id, regions, selectedIndex, tabIndex }: DocumentState & { id: string }) {
+  const container = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (selectedIndex >= 0) revealRegion(container.current!);
+  }, [selectedIndex]);
   return (
-    <div class="bare">
-      <p class="quiet">This report contains no texts (--texts none). Regions are listed by their offsets.</p>
+    <div class="bare" ref={container}>
       <p>
-        {regions.map((region) => (
+        {regions.map((region, index) => (
           <>
-            <a key={region.start} href={currentUrl({ doc, at: formatSpan(region) })}>
+            <a
+              key={region.start}
+              class={index === selectedIndex ? "region selected" : "region"}
+              tabIndex={index === tabIndex ? 0 : -1}
+              aria-current={index === selectedIndex ? "true" : undefined}
+              href={currentUrl({ doc: id, at: formatSpan(region) })}
+            >
               {region.start}–{region.end}
             </a>{" "}
           </>

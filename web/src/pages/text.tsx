@@ -192,7 +192,7 @@ function Reading({ data, dataset, doc }: { data: Data; dataset: string; doc: num
     [data, dataset, tracks, isCompact],
   );
   const regions = getRegions(doc);
-  const [start, end] = (query.at ?? "").split("-").map(Number);
+  const [start, end] = (query.at || "-").split("-").map((text) => (text ? Number(text) : Number.NaN));
   const selectedIndex = query.at
     ? regions.findIndex((region) => region.start < Math.max(end, start + 1) && start < region.end)
     : -1;
@@ -204,9 +204,10 @@ function Reading({ data, dataset, doc }: { data: Data; dataset: string; doc: num
   );
   const getMarkedRegions = useMemo(() => makeMarkedRegions(data, cases, getRegions), [data, cases, getRegions]);
   const goToRegion = (direction: number) => {
+    const offset = regions[selectedIndex]?.start ?? (Number.isFinite(start) ? start : null);
     const target = isFiltered
-      ? findCase(data, cases, [doc, query.at ? start : direction > 0 ? -1 : Infinity], direction)
-      : findNeighbour(documents.length, getRegions, doc, query.at ? start : null, direction);
+      ? findCase(data, cases, [doc, Number.isFinite(start) ? start : direction > 0 ? -1 : Infinity], direction)
+      : findNeighbour(documents.length, getRegions, doc, offset, direction);
     if (target) updateQuery({ doc: documents[target.doc].id, at: `${target.start}-${target.end}` }, true);
   };
   // Synchronous, so that no key is lost between two regions.
@@ -237,6 +238,9 @@ function Reading({ data, dataset, doc }: { data: Data; dataset: string; doc: num
             {formatCount(documents.length, "document")}, {formatCount(data.resource.gold.start.length, "gold mention")}
           </span>
         </h1>
+        {documents[doc].block < 0 && (
+          <p class="quiet">This report contains no texts (--texts none). Regions are listed by their offsets.</p>
+        )}
         <div class="tracks">
           <Toolbar>
             <a href={pageUrl("text", { dataset })}>document list</a>
@@ -282,7 +286,7 @@ function Reading({ data, dataset, doc }: { data: Data; dataset: string; doc: num
                   </a>
                 </>
               ) : (
-                `${formatCount(regions.length, "region")} in this document`
+                formatCount(regions.length, "region")
               )}
             </span>
           </Toolbar>
