@@ -6,7 +6,7 @@ import type { Data } from "./data";
 import { barKind, SectionText, splitRegion } from "./document";
 import { escapeXml, saveDrawing } from "./drawing";
 import { cutPassage, type Region, type Section } from "./regions";
-import type { Bar, Stretch } from "./text";
+import type { Stretch } from "./text";
 
 interface PassageProps {
   data: Data;
@@ -182,7 +182,7 @@ function drawLayout({ data, tracks, doc }: PassageProps, section: Section, text:
       for (const [bottom, fragment] of joinRects(rects, isRightToLeft)) {
         const row = rowOffsets[bar.track + 1] + bar.level;
         const shift = { ...fragment, left: fragment.left + offsetX, right: fragment.right + offsetX };
-        elements.push(drawBar(bar, shift, bottom + offsetY + ROW * row + (ROW - BAR) / 2));
+        elements.push(drawShape(barKind(bar), shift, bottom + offsetY + ROW * row + (ROW - BAR) / 2));
       }
     }
   });
@@ -289,8 +289,6 @@ function joinRects(rects: readonly DOMRect[], isRightToLeft: boolean): Map<numbe
   });
   return fragments;
 }
-
-const drawBar = (bar: Bar, fragment: Fragment, y: number): string => drawShape(barKind(bar), fragment, y);
 
 /** Draw a part of a bar in the shape of its outcome. */
 function drawShape(kind: string, { left, right, isLeftEnd, isRightEnd }: Fragment, y: number): string {

@@ -82,12 +82,11 @@ export function cutPassage(
 function findBreak(text: string, textAfter: string): number {
   // A section starts a new line, so it should end where the paragraph does, or else after a sentence or a word.
   const lastLine = text.lastIndexOf("\n"),
-    nextLine = textAfter.indexOf("\n");
-  const head =
-    lastLine < 0 && nextLine >= 0
-      ? text + textAfter.slice(0, nextLine + 1)
-      : text.slice(0, 1 + (lastLine >= 0 ? lastLine : text.lastIndexOf(". ") + 1 || text.lastIndexOf(" ")));
-  return [...head].length;
+    nextLine = textAfter.indexOf("\n"),
+    sentenceEnd = text.lastIndexOf(". ") + 1;
+  if (lastLine < 0 && nextLine >= 0) return [...text, ...textAfter.slice(0, nextLine + 1)].length;
+  const breakIndex = lastLine >= 0 ? lastLine : sentenceEnd > text.length / 2 ? sentenceEnd : text.lastIndexOf(" ");
+  return [...text.slice(0, breakIndex + 1)].length;
 }
 
 /** Split a text into sections at line breaks or spaces, never inside a region. */

@@ -90,7 +90,8 @@ export function splitColumns(stretch: Stretch, start: number, end: number, borde
     }
     // What no line break or border separates is one column: no line starts with a space, and bars have fewer parts.
     const lastColumn = columns.at(-1);
-    if (isJoined && isFirst && lastColumn && !borders.has(columnStart)) {
+    const hasBorder = [...borders].some((border) => border > (lastColumn?.start ?? start) && border <= columnStart);
+    if (isJoined && isFirst && lastColumn && !hasBorder) {
       lastColumn.end = offset;
       lastColumn.text += columnText;
     } else flushColumn(isFirst);
