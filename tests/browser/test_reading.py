@@ -69,6 +69,16 @@ def test_documents_are_rendered_as_they_are_needed(three, opened):
         assert page.locator(".part .document").count() < 40, "documents far away are not laid out"
 
 
+def test_only_the_current_document_is_printed(three, opened):
+    with opened(f"{three}#/text?doc=d7") as page:
+        page.wait_for_selector(".current .region")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
+        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert [part.is_visible() for part in page.locator(".part").all()] == [doc == 7 for doc in range(40)]
+        assert page.url.endswith("doc=d7")
+
+
 def test_an_unknown_document_is_named(three, opened):
     with opened(f"{three}#/text?doc=d99") as page:
         assert "three has no document “d99”." in page.locator("main").inner_text()

@@ -25,7 +25,7 @@ import {
   useData,
 } from "../components";
 import { type Case, CORRECT_LINK, compilePattern, type Data, UNCOUNTED_CASE } from "../data";
-import { BarSample, DocumentPart, type Layout } from "../document";
+import { BarSample, DocumentPart, isPrinting, type Layout } from "../document";
 import type { Page } from "../page";
 import { findRegions, type Region } from "../regions";
 import { pageUrl, route, updateQuery } from "../route";
@@ -442,8 +442,8 @@ function useScrolledDocument(
     const followScroll = () => {
       frame = 0;
       const parts = flow.current?.children;
-      // A selection belongs to its document, which stays in the query.
-      if (!parts || hasSelection || isSettling()) return;
+      // A selection belongs to its document, which stays in the query; so does the document that is printed.
+      if (!parts || hasSelection || isSettling() || isPrinting.peek()) return;
       const top = measureBar(flow.current!) + 16;
       let low = 0,
         high = parts.length - 1;
