@@ -27,6 +27,7 @@ PAGES = {
     "documents": "text",
     "text": "text?doc=news-01",
     "card": "text?doc=news-01&at=150-156",
+    "text-compact": "text?doc=news-02&at=0-9&mode=compact",
     "flips": "flips?one=prior&two=noisy&by=entity",
     "compare": "compare",
     "entities": "entities",
@@ -102,19 +103,19 @@ def test_bars_stand_under_their_words_in_every_script(scripts, opened, shots, si
         page.evaluate(AXE.read_text(encoding="utf-8"))
         for name, (text, mentions) in corpora.TEXTS.items():
             go(page, f"text?doc={name}")
-            page.wait_for_selector(".region")
-            shown = page.locator(".region").evaluate_all(
+            page.wait_for_selector(f".current:has-text('{name}') .region")
+            shown = page.locator(".current .region").evaluate_all(
                 "all => all.map(one => [...one.querySelectorAll('.letters')].map(part => part.textContent).join(''))"
             )
             assert shown == mentions
-            parts = page.locator(".document :is(.letters, .section > span)").evaluate_all(
+            parts = page.locator(".current .document :is(.letters, .section > span)").evaluate_all(
                 "all => all.map(one => one.textContent).join('')"
             )
             assert parts == text
             right_to_left = name in {"arabic", "hebrew"}
-            direction = page.locator(".document").evaluate("one => getComputedStyle(one).direction")
+            direction = page.locator(".current .document").evaluate("one => getComputedStyle(one).direction")
             assert direction == ("rtl" if right_to_left else "ltr")
-            apart = page.locator(".column").evaluate_all(
+            apart = page.locator(".current .column").evaluate_all(
                 """all => all.map(one => { const word = one.querySelector('.letters').getBoundingClientRect();
                    const bar = one.querySelector('.track').getBoundingClientRect();
                    return Math.max(Math.abs(word.left - bar.left), Math.abs(word.right - bar.right)); })"""
@@ -126,8 +127,8 @@ def test_bars_stand_under_their_words_in_every_script(scripts, opened, shots, si
 
 def test_nested_and_crossing_mentions_take_rows_of_their_own(scripts, opened):
     with opened(f"{scripts}#/text?doc=nested") as page:
-        page.wait_for_selector(".region")
-        gold = page.locator(".region .column").first.locator(".track.gold .b")
+        page.wait_for_selector(".current .region")
+        gold = page.locator(".current .region .column").first.locator(".track.gold .b")
         assert gold.count() == 3
 
 

@@ -131,6 +131,26 @@ export function useData(key: string): LoadState<Data> {
   );
 }
 
+const textRequests = new Map<string, Promise<Map<number, Stretch[]>>>();
+function loadTexts(key: string, block: number): Promise<Map<number, Stretch[]>> {
+  const path = `${key}/${block}`;
+  const request =
+    textRequests.get(path) ??
+    resources
+      .loadResource("texts", key, block)
+      .then(
+        ({ documents }) =>
+          new Map(
+            documents.map(({ document, stretches }) => [
+              document,
+              stretches.map(([start, text]) => new Stretch(start, text)),
+            ]),
+          ),
+      );
+  textRequests.set(path, request);
+  return request;
+}
+
 /** Load the texts of some documents; documents without text are missing from the map. */
 export function useTexts(
   key: string,
@@ -144,14 +164,8 @@ export function useTexts(
     : [];
   return useResource(
     async () => {
-      const texts = new Map<number, Stretch[]>();
-      for (const resource of await Promise.all(blocks.map((block) => resources.loadResource("texts", key, block))))
-        for (const document of resource.documents)
-          texts.set(
-            document.document,
-            document.stretches.map(([start, text]) => new Stretch(start, text)),
-          );
-      return texts;
+      const texts = await Promise.all(blocks.map((block) => loadTexts(key, block)));
+      return texts.length === 1 ? texts[0] : new Map(texts.flatMap((block) => [...block]));
     },
     `${key}:${blocks.join(",")}`,
   );

@@ -169,6 +169,11 @@ export class Data {
     return this.resource.combinations[this.tracks[track].errors[row]].map((index) => this.resource.categories[index]);
   }
 
+  /** Get the reason for the outcome of a case. */
+  getReason({ track, row }: Case): string {
+    return this.resource.reasons[this.tracks[track].reason[row]];
+  }
+
   /** Get the title and description of an error category. */
   getCategory(name: string): { title: string; description: string } {
     const index = this.resource.categories.indexOf(name);

@@ -1,5 +1,9 @@
 // Saving SVG drawings as files.
 
+/** Escape text for XML, which has no control characters. */
+export const escapeXml = (text: string): string =>
+  text.replace(/[^\P{Cc}\t\n]/gu, "\ufffd").replace(/[<>&]/g, (char) => `&#${char.charCodeAt(0)};`);
+
 /** Save a drawing as SVG, or as PNG at twice its size. */
 export async function saveDrawing(drawing: string, name: string, kind: "SVG" | "PNG"): Promise<void> {
   const blob = new Blob([drawing], { type: "image/svg+xml" });

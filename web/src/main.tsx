@@ -40,7 +40,9 @@ function App() {
   useEffect(() => {
     document.title = `${entry?.title ?? "Page not found"} – ${leaderboardState.value!.title}`;
   }, [page]);
-  useEffect(() => void (query.at || scrollTo(0, 0)), [page, query.doc]);
+  // The text page scrolls to its document.
+  const scrollKey = page === "text" && query.doc !== undefined ? "" : `${page} ${query.doc}`;
+  useEffect(() => void (query.at || !scrollKey || scrollTo(0, 0)), [scrollKey]);
   return (
     <>
       <header>

@@ -267,6 +267,7 @@ export interface Track {
   surface: number[];
   kind: number[];
   errors: number[];
+  reason: number[];
   score: (number | null)[];
   candidates: number[];
   rank: number[];
@@ -287,6 +288,7 @@ export interface CasesResource {
   titles: string[];
   description: string[];
   combinations: number[][];
+  reasons: string[];
   gold: GoldColumns;
   tracks: Track[];
 }

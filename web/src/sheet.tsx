@@ -1,7 +1,7 @@
 // Tables that can be sorted, copied and saved.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { saveDrawing } from "./drawing";
+import { escapeXml, saveDrawing } from "./drawing";
 import { currentUrl, route } from "./route";
 
 /** A table cell: plain text for copies, and the content to display if it differs. */
@@ -167,7 +167,6 @@ const escapeLatex = (text: string): string =>
     /[\\{}$&#^_%~]/g,
     (char) => ({ "\\": "\\textbackslash{}", "^": "\\^{}", "~": "\\~{}" })[char] ?? `\\${char}`,
   );
-const escapeXml = (text: string): string => text.replace(/[<>&]/g, (char) => `&#${char.charCodeAt(0)};`);
 const collapseSpaces = (text: string): string => text.replace(/\s+/g, " ");
 
 /** Text formats of a table. */

@@ -54,16 +54,14 @@ export interface Column {
   canBreak: boolean;
 }
 
-/** Split a text into words, and words at annotation borders; never split a grapheme. */
+/** Split a text where lines may break, after spaces, and at annotation borders; never split a grapheme. */
 export function splitColumns(stretch: Stretch, start: number, end: number, borders: ReadonlySet<number>): Column[] {
   const columns: Column[] = [];
   let offset = start,
     lastSegment = "";
   for (const { segment, isWordLike } of wordSegmenter.segment(stretch.slice(start, end))) {
-    const isJoined =
-      !columns.length ||
-      (!isWordLike && !/^\s/u.test(segment)) ||
-      (isWordLike && !/\s$/u.test(lastSegment) && !isUnspaced(segment));
+    const isSpace = /^\s/u.test(segment);
+    const isJoined = !columns.length || isSpace || (!/\s$/u.test(lastSegment) && !(isWordLike && isUnspaced(segment)));
     let columnStart = offset,
       columnText = "";
     const flushColumn = (isFirst: boolean) => {
@@ -90,7 +88,13 @@ export function splitColumns(stretch: Stretch, start: number, end: number, borde
             break;
           }
     }
-    flushColumn(isFirst);
+    // What no line break or border separates is one column: no line starts with a space, and bars have fewer parts.
+    const lastColumn = columns.at(-1);
+    const hasBorder = [...borders].some((border) => border > (lastColumn?.start ?? start) && border <= columnStart);
+    if (isJoined && isFirst && lastColumn && !hasBorder) {
+      lastColumn.end = offset;
+      lastColumn.text += columnText;
+    } else flushColumn(isFirst);
     lastSegment = segment;
   }
   return columns;

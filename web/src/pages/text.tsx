@@ -1,12 +1,11 @@
-// A document with a track for the gold standard and for each system.
+// The documents of a dataset, with a track for the gold standard and for each system.
 
-import { signal, useSignal, useSignalEffect } from "@preact/signals";
-import { options } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { type HoverTarget, RegionCard } from "../card";
 import {
   DatasetSelect,
-  EntityLink,
-  entityPageUrl,
+  EmptyState,
   formatNumber,
   formatPercent,
   getRowLimit,
@@ -15,22 +14,23 @@ import {
   getVisibleTracks,
   HiddenSystems,
   KIND_CLASS,
-  KindLabel,
   Loader,
   MoreLink,
+  MultiSelect,
   SearchField,
+  Select,
   systemName,
   systemTitle,
   Toolbar,
   useData,
-  useTexts,
 } from "../components";
-import { CORRECT_LINK, compilePattern, type Data, UNCOUNTED_CASE } from "../data";
+import { type Case, CORRECT_LINK, compilePattern, type Data, UNCOUNTED_CASE } from "../data";
+import { BarSample, DocumentPart, isPrinting, type Layout } from "../document";
 import type { Page } from "../page";
-import { findRegions, type Region, type Section, splitSections } from "../regions";
-import { currentUrl, pageUrl, route, updateQuery } from "../route";
+import { findRegions, type Region } from "../regions";
+import { pageUrl, route, updateQuery } from "../route";
+import { isSettling, settle } from "../settling";
 import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
-import { assignLevels, type Bar, type Stretch, splitColumns, type Column as TextColumn } from "../text";
 import { NoCases, parseFilter } from "./cases";
 
 export function TextPage() {
@@ -51,7 +51,7 @@ export function TextPage() {
         return doc < 0 ? (
           <DocumentList data={data} dataset={dataset.key} />
         ) : (
-          <DocumentPage key={`${dataset.key}:${doc}`} data={data} dataset={dataset.key} doc={doc} />
+          <Reading key={dataset.key} data={data} dataset={dataset.key} doc={doc} />
         );
       }}
     </Loader>
@@ -132,12 +132,19 @@ function DocumentList({ data, dataset }: { data: Data; dataset: string }) {
   ]);
   return (
     <>
+      {query.doc !== undefined && <EmptyState message={`${data.resource.dataset} has no document “${query.doc}”.`} />}
       <h1 class="summary">
-        <b>{formatNumber(docs.length)}</b> documents. Columns show each system's share of correct mentions in percent.
+        <b>{formatNumber(docs.length)}</b> {docs.length === 1 ? "document" : "documents"}. Columns show each system's
+        share of correct mentions in percent.
       </h1>
       <Toolbar>
         <DatasetSelect predicate={(item) => item.cases} />
         <SearchField label="search" name="find" />
+        {docs.length > 0 && (
+          <a href={pageUrl("text", { dataset, doc: data.resource.documents[docs[0]].id })}>
+            Read from the first document
+          </a>
+        )}
         <HiddenSystems />
       </Toolbar>
       <Sheet name="Documents" columns={columns} rows={rows} />
@@ -146,65 +153,71 @@ function DocumentList({ data, dataset }: { data: Data; dataset: string }) {
   );
 }
 
-function DocumentPage({ data, dataset, doc }: { data: Data; dataset: string; doc: number }) {
+const formatCount = (count: number, noun: string): string => `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+/** All documents in one scroll, from the one in the query. */
+function Reading({ data, dataset, doc }: { data: Data; dataset: string; doc: number }) {
   const { query } = route.value;
-  const docInfo = data.resource.documents[doc];
-  const texts = useTexts(dataset, data, [doc]);
+  const { documents } = data.resource;
   const trackNames = query.tracks ? query.tracks.split(",") : null;
-  const selection = trackNames
+  const namedTracks = trackNames
     ? data.tracks.map((_, t) => t).filter((t) => trackNames.includes(systemName(data.tracks[t].system)))
     : [];
-  const tracks = selection.length ? selection : getVisibleTracks(data);
-  const key = tracks.join(",");
-  const regions = useMemo(() => findRegions(data, doc, tracks), [data, doc, key]);
-  const [start, end] = (query.at ?? "").split("-").map(Number);
+  const trackKey = (namedTracks.length ? namedTracks : getVisibleTracks(data)).join(",");
+  const tracks = useMemo(() => trackKey.split(",").map(Number), [trackKey]);
+  const isCompact = query.mode === "compact";
+  const getRegions = useMemo(() => {
+    const cache = new Map<number, Region[]>();
+    return (index: number): Region[] => {
+      const regions = cache.get(index) ?? findRegions(data, index, tracks);
+      cache.set(index, regions);
+      return regions;
+    };
+  }, [data, tracks]);
+  const hover = useSignal<HoverTarget | null>(null);
+  useSignalEffect(() => {
+    if (route.value) hover.value = null;
+  });
+  const layout = useMemo(
+    (): Layout => ({
+      data,
+      dataset,
+      tracks,
+      isCompact,
+      correctCounts: data.countCorrect(tracks),
+      onPoint: (doc, index, track = -1) => {
+        hover.value = { doc, index, track };
+      },
+    }),
+    [data, dataset, tracks, isCompact],
+  );
+  const regions = getRegions(doc);
+  const [start, end] = (query.at || "-").split("-").map((text) => (text ? Number(text) : Number.NaN));
   const selectedIndex = query.at
     ? regions.findIndex((region) => region.start < Math.max(end, start + 1) && start < region.end)
     : -1;
-  const hoverIndex = useSignal(-1),
-    hoverTrack = useSignal(-1);
-  useSignalEffect(() => {
-    if (route.value) hoverIndex.value = -1;
-  });
   const filter = parseFilter(query);
   const isFiltered = Object.values(filter).some(Boolean);
   const cases = useMemo(
     () => (isFiltered ? data.filterCases(filter, getSystemNames(), getVisibleTracks(data)) : []),
-    [data, JSON.stringify(filter)],
+    [data, JSON.stringify(filter), query.hide],
   );
+  const getMarkedRegions = useMemo(() => makeMarkedRegions(data, cases, getRegions), [data, cases, getRegions]);
   const goToRegion = (direction: number) => {
-    const position = [doc, query.at ? start : direction > 0 ? -1 : Infinity];
-    if (isFiltered) {
-      const caseSpans = cases.map(
-        (item) => [data.tracks[item.track].document[item.row], ...data.getSpan(item)] as const,
-      );
-      const comparePositions = (span: readonly number[]) => span[0] - position[0] || span[1] - position[1];
-      const target =
-        direction > 0
-          ? caseSpans.find((span) => comparePositions(span) > 0)
-          : caseSpans.findLast((span) => comparePositions(span) < 0);
-      if (target) updateQuery({ doc: data.resource.documents[target[0]].id, at: `${target[1]}-${target[2]}` });
-      return;
-    }
-    const target =
-      direction > 0
-        ? regions.find((region) => region.start > position[1])
-        : regions.findLast((region) => region.start < position[1]);
-    if (target) updateQuery({ at: `${target.start}-${target.end}` }, true);
-    else if (data.resource.documents[doc + direction])
-      updateQuery({ doc: data.resource.documents[doc + direction].id, at: "" });
+    const offset = regions[selectedIndex]?.start ?? (Number.isFinite(start) ? start : null);
+    const target = isFiltered
+      ? findCase(data, cases, [doc, Number.isFinite(start) ? start : direction > 0 ? -1 : Infinity], direction)
+      : findNeighbour(documents.length, getRegions, doc, offset, direction);
+    if (target) updateQuery({ doc: documents[target.doc].id, at: `${target.start}-${target.end}` }, true);
   };
   // Synchronous, so that no key is lost between two regions.
   useLayoutEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
-      if (
-        event.ctrlKey ||
-        event.metaKey ||
-        event.altKey ||
-        /INPUT|SELECT|TEXTAREA/.test((event.target as Element).tagName)
-      )
-        return;
-      if (event.key === "n" || event.key === "j") goToRegion(1);
+      const target = event.target as Element;
+      if (event.ctrlKey || event.metaKey || event.altKey || /INPUT|SELECT|TEXTAREA/.test(target.tagName)) return;
+      const direction = target.closest(".region") ? arrowDirection(event.key, target) : 0;
+      if (direction) goToRegion(direction);
+      else if (event.key === "n" || event.key === "j") goToRegion(1);
       else if (event.key === "p" || event.key === "k") goToRegion(-1);
       else if (event.key === "Escape") updateQuery({ at: "" }, true);
       else return;
@@ -213,565 +226,284 @@ function DocumentPage({ data, dataset, doc }: { data: Data; dataset: string; doc
     addEventListener("keydown", handleKey);
     return () => removeEventListener("keydown", handleKey);
   });
-  const markedRegions = useMemo(() => {
-    const indexes = new Set<number>();
-    for (const item of cases)
-      if (data.tracks[item.track].document[item.row] === doc)
-        indexes.add(
-          regions.findIndex((region) => {
-            const [start, end] = data.getSpan(item);
-            return region.start < end && start < region.end;
-          }),
-        );
-    return indexes;
-  }, [cases, regions]);
-  const note = isFiltered
-    ? `${formatNumber(markedRegions.size)} matching regions in this document`
-    : `${formatNumber(regions.length)} regions`;
+  const flow = useRef<HTMLDivElement>(null);
+  useScrolledDocument(flow, data, doc, selectedIndex >= 0);
+  const markedCount = isFiltered ? getMarkedRegions(doc).size : 0;
   return (
     <div class="reading">
       <div class="page">
-        <h1 dir="auto">{data.getTitle(doc)}</h1>
-        <Toolbar>
-          <a href={pageUrl("text", { dataset })}>all documents</a>
-          <span class="steps">
-            <button type="button" onClick={() => goToRegion(-1)}>
-              previous <kbd>p</kbd>
-            </button>
-            <button type="button" onClick={() => goToRegion(1)}>
-              next <kbd>n</kbd>
-            </button>
+        <h1>
+          Texts of {data.resource.dataset}{" "}
+          <span class="aside quiet">
+            {formatCount(documents.length, "document")}, {formatCount(data.resource.gold.start.length, "gold mention")}
           </span>
-          <span class="quiet">
-            {note}
-            {isFiltered && (
-              <>
-                , {formatNumber(cases.length)} matching cases in total.{" "}
-                <a href={pageUrl("text", { dataset, doc: docInfo.id, at: query.at, tracks: query.tracks })}>
-                  Clear filter
-                </a>
-              </>
-            )}
-          </span>
-        </Toolbar>
-        <TrackSelect data={data} tracks={tracks} />
-        {docInfo.block < 0 ? (
-          <OffsetList regions={regions} />
-        ) : (
-          <Loader state={texts}>
-            {(textsByDoc) => (
-              <Sections
-                data={data}
-                stretches={textsByDoc.get(doc) ?? []}
-                regions={regions}
-                tracks={tracks}
-                selectedIndex={selectedIndex}
-                markedRegions={markedRegions}
-                span={docInfo.span}
-                onPoint={(index, track) => {
-                  hoverIndex.value = index;
-                  hoverTrack.value = track ?? -1;
-                }}
-              />
-            )}
-          </Loader>
+        </h1>
+        {documents[doc].block < 0 && (
+          <p class="quiet">This report contains no texts (--texts none). Regions are listed by their offsets.</p>
         )}
+        <div class="tracks">
+          <Toolbar>
+            <a href={pageUrl("text", { dataset })}>document list</a>
+            <DocumentSelect data={data} doc={doc} />
+            <span class="steps">
+              <button type="button" onClick={() => goToRegion(-1)}>
+                previous <kbd>p</kbd>
+              </button>
+              <button type="button" onClick={() => goToRegion(1)}>
+                next <kbd>n</kbd>
+              </button>
+            </span>
+            <Select
+              label="show"
+              name="mode"
+              value={isCompact ? "compact" : ""}
+              options={[
+                ["", "all tracks"],
+                ["compact", "compact text"],
+              ]}
+            />
+            <MultiSelect
+              label="systems"
+              options={data.tracks.map((track) => [systemName(track.system), systemTitle(track.system)])}
+              selection={tracks.map((t) => systemName(data.tracks[t].system))}
+              onChange={(names) => updateQuery({ tracks: names.join(",") }, true)}
+            />
+            <span class="quiet">
+              {isFiltered ? (
+                <>
+                  {formatCount(markedCount, "matching region")} in this document,{" "}
+                  {formatCount(cases.length, "matching case")} in total.{" "}
+                  <a
+                    href={pageUrl("text", {
+                      dataset,
+                      doc: query.doc,
+                      at: query.at,
+                      tracks: query.tracks,
+                      mode: query.mode,
+                    })}
+                  >
+                    Clear filter
+                  </a>
+                </>
+              ) : (
+                formatCount(regions.length, "region")
+              )}
+            </span>
+          </Toolbar>
+          <Legend layout={layout} />
+        </div>
+        <div class="flow" ref={flow}>
+          {documents.map((_, index) => (
+            <DocumentPart
+              key={index}
+              doc={index}
+              isCurrent={index === doc}
+              layout={layout}
+              getRegions={getRegions}
+              selectedIndex={index === doc ? selectedIndex : -1}
+              tabIndex={index === doc ? Math.max(0, selectedIndex) : -1}
+              markedRegions={getMarkedRegions(index)}
+            />
+          ))}
+        </div>
       </div>
       <RegionCard
         data={data}
         dataset={dataset}
-        doc={doc}
-        regions={regions}
+        getRegions={getRegions}
         tracks={tracks}
-        selectedIndex={selectedIndex}
-        hoverIndex={hoverIndex}
-        hoverTrack={hoverTrack}
+        selection={{ doc, index: selectedIndex }}
+        hover={hover}
       />
     </div>
   );
 }
 
-/** A list of the tracks, with checkboxes and a legend. */
-function TrackSelect({ data, tracks }: { data: Data; tracks: readonly number[] }) {
-  const names = data.tracks.map((track) => systemName(track.system));
-  const toggleTrack = (t: number) => {
-    const selection = tracks.includes(t) ? tracks.filter((track) => track !== t) : [...tracks, t].sort((a, b) => a - b);
-    updateQuery({ tracks: selection.map((track) => names[track]).join(",") }, true);
-  };
-  return (
-    <details class="tracks" open={innerWidth > 600}>
-      <summary>Tracks from the top: gold, {tracks.map((t) => systemTitle(data.tracks[t].system)).join(", ")}</summary>
-      <ol>
-        <li>gold</li>
-        {data.tracks.map((track, t) => (
-          <li key={t}>
-            <label>
-              <input type="checkbox" checked={tracks.includes(t)} onChange={() => toggleTrack(t)} />
-              {tracks.includes(t) && <b>{tracks.indexOf(t) + 1}</b>} {systemTitle(track.system)}
-            </label>
-          </li>
-        ))}
-      </ol>
-      <ul class="legend">
-        {data.resource.kinds.map((kind, index) => (
-          <li key={kind}>
-            <BarSample kind={index} />
-            {kind}
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
+/** Get the direction in the text that an arrow key moves to, 0 for other keys. */
+function arrowDirection(key: string, element: Element): number {
+  const sign = getComputedStyle(element).direction === "rtl" ? -1 : 1;
+  return key === "ArrowRight" ? sign : key === "ArrowLeft" ? -sign : 0;
 }
 
-/** A sample bar for the legend. */
-function BarSample({ kind }: { kind: number }) {
-  return (
-    <span class="sample" aria-hidden="true">
-      <i class={`b ${KIND_CLASS[kind]} s e`} />
-    </span>
-  );
-}
-
-interface LayoutProps {
-  data: Data;
-  tracks: readonly number[];
-  selectedIndex: number;
-  markedRegions: ReadonlySet<number>;
-  onPoint: (index: number, track?: number) => void;
-}
-
-function Sections({
-  stretches,
-  regions,
-  span,
-  ...layout
-}: LayoutProps & { stretches: readonly Stretch[]; regions: readonly Region[]; span: [number, number] | null }) {
-  const sections = useMemo(() => splitSections(stretches, regions), [stretches, regions]);
-  const indexes = useMemo(() => new Map(regions.map((region, index) => [region, index])), [regions]);
-  const trackHeights = useMemo(
-    () =>
-      assignLevels(
-        regions.flatMap((region) => region.bars),
-        layout.tracks.length,
-      ),
-    [regions],
-  );
-  if (!sections.length) return <p class="quiet">This report contains no part of this text.</p>;
-  return (
-    <div class="document" dir="auto">
-      {sections.map((section, index) => (
-        <LazySection
-          key={index}
-          section={section}
-          indexes={indexes}
-          trackHeights={trackHeights}
-          span={span}
-          isFirst={index === 0}
-          {...layout}
-        />
-      ))}
-    </div>
-  );
-}
-
-/** Whether the page is being printed; then all sections are rendered at once. */
-const isPrinting = signal(false);
-const makePrintHandler = (value: boolean) => () => {
-  const debounce = options.debounceRendering;
-  options.debounceRendering = (render) => render();
-  isPrinting.value = value;
-  options.debounceRendering = debounce;
-};
-addEventListener("beforeprint", makePrintHandler(true));
-addEventListener("afterprint", makePrintHandler(false));
-
-/** A section that is rendered when it comes near; until then a placeholder has its approximate height. */
-function LazySection({
-  isFirst,
-  ...props
-}: LayoutProps & {
-  section: Section;
-  indexes: Map<Region, number>;
-  trackHeights: number[];
-  span: [number, number] | null;
-  isFirst: boolean;
-}) {
-  const container = useRef<HTMLDivElement>(null);
-  const isSelected = props.section.regions.some((region) => props.indexes.get(region) === props.selectedIndex);
-  const [isNear, setNear] = useState(isFirst);
-  useEffect(() => {
-    if (isNear) return;
-    const observer = new IntersectionObserver(
-      (entries) => entries.some((entry) => entry.isIntersecting) && setNear(true),
-      {
-        rootMargin: "1500px",
-      },
-    );
-    observer.observe(container.current!);
-    return () => observer.disconnect();
-  }, [isNear]);
-  const isReady = isNear || isSelected || isPrinting.value;
-  useEffect(() => {
-    if (!isSelected) return;
-    const element = container.current?.querySelector<HTMLElement>(".region.selected");
-    if (!element) return;
-    const box = element.getBoundingClientRect();
-    const isNarrow = innerWidth <= 900; // the card covers the lower part
-    if (box.top < 140 || box.bottom > innerHeight * (isNarrow ? 0.5 : 0.95))
-      element.scrollIntoView({ block: isNarrow ? "start" : "center" });
-    if (document.activeElement === document.body || document.activeElement?.classList.contains("region"))
-      element.focus({ preventScroll: true });
-  }, [props.selectedIndex, isSelected]);
-  const height = Math.ceil((props.section.end - props.section.start) / 90) * (30 + 8 * props.tracks.length);
-  return (
-    <div ref={container} class="section" style={isReady ? undefined : { height: `${height}px` }}>
-      {isReady && <SectionText {...props} />}
-    </div>
-  );
-}
-
-function SectionText({
-  data,
-  section,
-  indexes,
-  trackHeights,
-  tracks,
-  selectedIndex,
-  markedRegions,
-  span,
-  onPoint,
-}: LayoutProps & {
-  section: Section;
-  indexes: Map<Region, number>;
-  trackHeights: number[];
-  span: [number, number] | null;
-}) {
-  const nodes = [];
-  let offset = section.start;
-  const isUnscored = (position: number) => span !== null && (position < span[0] || position >= span[1]);
-  const addText = (end: number) => {
-    if (end <= offset) return;
-    const borders = [offset, ...(span ?? []).filter((border) => border > offset && border < end), end];
-    for (let index = 0; index + 1 < borders.length; index++)
-      nodes.push(
-        <span key={`t${borders[index]}`} class={isUnscored(borders[index]) ? "unscored" : undefined}>
-          {section.stretch.slice(borders[index], borders[index + 1])}
-        </span>,
-      );
-    offset = end;
-  };
-  if (section.hasGapBefore)
-    nodes.push(
-      <span key="cut" class="quiet">
-        {" "}
-        …{" "}
-      </span>,
-    );
-  for (const region of section.regions) {
-    addText(region.start);
-    if (region.start < offset) continue;
-    const index = indexes.get(region)!;
-    nodes.push(
-      <RegionColumns
-        key={`s${region.start}`}
-        data={data}
-        region={region}
-        stretch={section.stretch}
-        trackHeights={trackHeights}
-        tracks={tracks}
-        index={index}
-        isSelected={index === selectedIndex}
-        isMarked={markedRegions.has(index)}
-        onPoint={onPoint}
-      />,
-    );
-    offset = region.end;
-  }
-  addText(section.end);
-  return <>{nodes}</>;
-}
-
-function RegionColumns({
-  data,
-  region,
-  stretch,
-  trackHeights,
-  tracks,
-  index,
-  isSelected,
-  isMarked,
-  onPoint,
-}: {
-  data: Data;
-  region: Region;
-  stretch: Stretch;
-  trackHeights: number[];
-  tracks: readonly number[];
-  index: number;
-  isSelected: boolean;
-  isMarked: boolean;
-  onPoint: (index: number, track?: number) => void;
-}) {
-  const borders = new Set(region.bars.flatMap((bar) => [bar.start, bar.end]));
-  const columns = splitColumns(stretch, region.start, region.end, borders);
-  const groups: (typeof columns)[] = [];
-  for (const column of columns) column.canBreak || !groups.length ? groups.push([column]) : groups.at(-1)!.push(column);
-  return (
-    <a
-      class={`region${isSelected ? " selected" : ""}${isMarked ? " marked" : ""}`}
-      href={currentUrl({ at: `${region.start}-${region.end}` })}
-      aria-label={describeRegion(data, region, tracks, stretch)}
-      aria-current={isSelected ? "true" : undefined}
-      onMouseOver={(event) =>
-        onPoint(index, Number((event.target as Element).closest<HTMLElement>(".track")?.dataset.track ?? -1))
-      }
-      onFocus={() => onPoint(index)}
-      onClick={(event) => {
-        event.preventDefault();
-        updateQuery({ at: `${region.start}-${region.end}` }, true);
-      }}
-    >
-      {groups.map((group) => (
-        <span class="unbroken" key={group[0].start}>
-          {group.map((column) => (
-            <span class="column" key={column.start}>
-              <span class="letters">{column.text}</span>
-              {trackHeights.map((rows, track) => (
-                <span
-                  class={track === 0 ? "track gold" : "track"}
-                  data-track={track - 1}
-                  key={track}
-                  title={track === 0 ? "gold" : systemTitle(data.tracks[tracks[track - 1]].system)}
-                >
-                  {Array.from({ length: rows }, (_, level) => {
-                    const bar = region.bars.find(
-                      (item) =>
-                        item.track === track - 1 &&
-                        item.level === level &&
-                        item.start < column.end &&
-                        column.start < item.end,
-                    );
-                    return <i key={level} class={bar ? barClass(bar, column) : "b"} />;
-                  })}
-                </span>
-              ))}
-            </span>
-          ))}
-        </span>
-      ))}
-    </a>
-  );
-}
-
-/** Build the class of a bar within a column, with its start and its end. */
-function barClass(bar: Bar, column: TextColumn): string {
-  const ends = `${bar.start >= column.start ? " s" : ""}${bar.end <= column.end ? " e" : ""}`;
-  return `b ${KIND_CLASS[bar.kind]}${ends}`;
-}
-
-/** Describe a region for screen readers. */
-function describeRegion(data: Data, region: Region, tracks: readonly number[], stretch: Stretch): string {
-  const gold = region.bars
-    .filter((bar) => bar.track < 0)
-    .map((bar) => `gold ${data.getName(data.resource.gold.entity[bar.row])}`);
-  const predictions = region.bars
-    .filter((bar) => bar.track >= 0)
-    .map((bar) => `${systemTitle(data.tracks[tracks[bar.track]].system)} ${data.resource.kinds[bar.kind]}`);
-  return `${stretch.slice(region.start, region.end)}: ${[...gold, ...predictions].join(", ")}`;
-}
-
-/** The offsets of the regions, for reports without texts. */
-function OffsetList({ regions }: { regions: readonly Region[] }) {
-  return (
-    <div class="bare">
-      <p class="quiet">This report contains no texts (--texts none). Regions are listed by their offsets.</p>
-      <p>
-        {regions.map((region) => (
-          <>
-            <a key={region.start} href={currentUrl({ at: `${region.start}-${region.end}` })}>
-              {region.start}–{region.end}
-            </a>{" "}
-          </>
-        ))}
-      </p>
-    </div>
-  );
-}
-
-/** The card of the region under the pointer, or of the selected region. */
-function RegionCard({
-  data,
-  dataset,
-  doc,
-  regions,
-  tracks,
-  selectedIndex,
-  hoverIndex,
-  hoverTrack,
-}: {
-  data: Data;
-  dataset: string;
+interface Target {
   doc: number;
-  regions: readonly Region[];
-  tracks: readonly number[];
-  selectedIndex: number;
-  hoverIndex: { value: number };
-  hoverTrack: { value: number };
-}) {
-  const region = regions[hoverIndex.value >= 0 ? hoverIndex.value : selectedIndex];
-  if (!region)
+  start: number;
+  end: number;
+}
+
+/** Find the next region after an offset or, if it is null, of a document; other documents follow. */
+function findNeighbour(
+  docCount: number,
+  getRegions: (doc: number) => readonly Region[],
+  doc: number,
+  offset: number | null,
+  direction: number,
+): Target | undefined {
+  const isAfter = (region: Region) => offset === null || region.start > offset;
+  const isBefore = (region: Region) => offset !== null && region.start < offset;
+  let region = direction > 0 ? getRegions(doc).find(isAfter) : getRegions(doc).findLast(isBefore);
+  while (!region && docCount > doc + direction && doc + direction >= 0) {
+    doc += direction;
+    region = getRegions(doc).at(direction > 0 ? 0 : -1);
+  }
+  return region && { doc, start: region.start, end: region.end };
+}
+
+/** Find the next case from a position, a document and an offset; undefined if none is left. */
+function findCase(
+  data: Data,
+  cases: readonly Case[],
+  position: readonly [number, number],
+  direction: number,
+): Target | undefined {
+  const compareCase = (item: Case) =>
+    (data.tracks[item.track].document[item.row] - position[0] || data.getSpan(item)[0] - position[1]) * direction;
+  const target =
+    direction > 0 ? cases.find((item) => compareCase(item) > 0) : cases.findLast((item) => compareCase(item) > 0);
+  if (!target) return undefined;
+  const [start, end] = data.getSpan(target);
+  return { doc: data.tracks[target.track].document[target.row], start, end };
+}
+
+const NO_REGIONS: ReadonlySet<number> = new Set();
+
+/** Make a function that lists the regions of a document with cases of the filter. */
+function makeMarkedRegions(
+  data: Data,
+  cases: readonly Case[],
+  getRegions: (doc: number) => readonly Region[],
+): (doc: number) => ReadonlySet<number> {
+  const casesByDoc = new Map<number, Case[]>();
+  for (const item of cases) {
+    const doc = data.tracks[item.track].document[item.row];
+    if (!casesByDoc.has(doc)) casesByDoc.set(doc, []);
+    casesByDoc.get(doc)!.push(item);
+  }
+  const cache = new Map<number, ReadonlySet<number>>();
+  return (doc) => {
+    const docCases = casesByDoc.get(doc);
+    if (!docCases) return NO_REGIONS;
+    const findRegion = (item: Case) => {
+      const [start, end] = data.getSpan(item);
+      return getRegions(doc).findIndex((region) => region.start < end && start < region.end);
+    };
+    const marked = cache.get(doc) ?? new Set(docCases.map(findRegion));
+    cache.set(doc, marked);
+    return marked;
+  };
+}
+
+const MAX_OPTIONS = 3000;
+
+/** A list of the documents to go to; only the number of the document if there are very many. */
+function DocumentSelect({ data, doc }: { data: Data; doc: number }) {
+  const { documents } = data.resource;
+  if (documents.length > MAX_OPTIONS)
     return (
-      <aside class="card" aria-label="Region details">
-        <p class="quiet">
-          Hover over a bar, or press <kbd>n</kbd> for the next region.
-        </p>
-      </aside>
+      <span class="choice">
+        document <b>{`${formatNumber(doc + 1)} of ${formatNumber(documents.length)}`}</b>
+      </span>
     );
-  const { gold } = data.resource;
-  const goldRows = region.bars.filter((bar) => bar.track < 0).map((bar) => bar.row);
-  const goldTypes = (g: number) => data.resource.types[gold.types[g]];
   return (
-    <aside class="card" aria-label="Region details">
-      <button type="button" class="close" onClick={() => updateQuery({ at: "" }, true)}>
-        close
-      </button>
-      {goldRows.map((g) => (
-        <section key={g}>
-          <h2 dir="auto">{data.getGoldSurface(g)}</h2>
-          <p>
-            gold: <EntityDetails data={data} entity={gold.entity[g]} dataset={dataset} showDescription />
-            {gold.optional[g] ? <span class="quiet"> (optional)</span> : null}
-            {(gold.alternatives[g] ?? []).map((alternative) => (
-              <>
-                <span class="quiet"> or </span>
-                <EntityDetails key={alternative} data={data} entity={alternative} dataset={dataset} showDescription />
-              </>
-            ))}
-          </p>
-          {goldTypes(g).length > 0 && <p class="quiet">{goldTypes(g).join(", ")}</p>}
-        </section>
-      ))}
-      {!goldRows.length && (
-        <section>
-          <h2 dir="auto">{data.getSurface({ track: tracks[region.bars[0].track], row: region.bars[0].row })}</h2>
-          <p class="quiet">No mention in the gold standard.</p>
-        </section>
-      )}
-      <ul class="predictions">
-        {tracks.map((t, index) => {
-          const track = data.tracks[t];
-          const rows = data.getRows(t, doc).filter((row) => {
-            const [start, end] = data.getSpan({ track: t, row });
-            return start < region.end && region.start < end;
-          });
-          return (
-            <li key={t} class={hoverTrack.value === index ? "now" : undefined}>
-              <b>
-                <span class="quiet">{index + 1}</span> {systemTitle(track.system)}
-              </b>
-              {!rows.length && <p class="quiet">no prediction</p>}
-              {rows.map((row) => {
-                const errors = data.getErrors({ track: t, row });
-                const hasPrediction = track.start[row] >= 0;
-                return (
-                  <p key={row}>
-                    <BarSample kind={track.kind[row]} /> <KindLabel data={data} kind={track.kind[row]} />{" "}
-                    {hasPrediction && (
-                      <>
-                        {goldRows.length !== 1 ||
-                        track.start[row] !== gold.start[goldRows[0]] ||
-                        track.end[row] !== gold.end[goldRows[0]] ? (
-                          <span class="quiet" dir="auto">
-                            “{data.getSurface({ track: t, row })}”{" "}
-                          </span>
-                        ) : null}
-                        <EntityDetails
-                          data={data}
-                          entity={track.entity[row]}
-                          dataset={dataset}
-                          showDescription={!goldRows.some((g) => gold.entity[g] === track.entity[row])}
-                        />
-                      </>
-                    )}
-                    {track.score.length > 0 && track.score[row] !== null && (
-                      <span class="quiet">, score {track.score[row]}</span>
-                    )}
-                    {track.candidates.length > 0 &&
-                      track.candidates[row] > 0 &&
-                      hasPrediction &&
-                      track.gold[row] >= 0 && (
-                        <span class="quiet">
-                          , {track.candidates[row]} candidate{track.candidates[row] === 1 ? "" : "s"},{" "}
-                          {track.rank[row] ? `gold entity at rank ${track.rank[row]}` : "gold entity not among them"}
-                        </span>
-                      )}
-                    {errors.length > 0 && (
-                      <span class="errors">
-                        {errors.map((error) => (
-                          <a
-                            key={error}
-                            href={pageUrl("cases", { dataset, system: systemName(track.system), error })}
-                            title={data.getCategory(error).description}
-                          >
-                            {data.getCategory(error).title}
-                          </a>
-                        ))}{" "}
-                        <span class="quiet">{data.getCategory(errors[1] ?? errors[0]).description}</span>
-                      </span>
-                    )}
-                  </p>
-                );
-              })}
-            </li>
-          );
-        })}
-      </ul>
-      {goldRows.length > 0 && (
-        <p>
-          <a href={pageUrl("mention", { dataset, surface: data.getGoldSurface(goldRows[0]) })}>
-            All mentions of “{data.getGoldSurface(goldRows[0])}”
-          </a>
-        </p>
-      )}
-    </aside>
+    <Select
+      label="document"
+      name="doc"
+      value={documents[doc].id}
+      options={documents.map(({ id }, index) => [id, data.getTitle(index)])}
+      reset={{ at: "" }}
+    />
   );
 }
 
-/** A link to an entity, with its id and optionally its description. */
-function EntityDetails({
-  data,
-  entity,
-  dataset,
-  showDescription,
-}: {
-  data: Data;
-  entity: number;
-  dataset: string;
-  showDescription?: boolean;
-}) {
-  const url = entity >= 0 ? entityPageUrl(data.getId(entity)) : null;
+/** Measure the height of the bar above the documents, if it stays on the screen. */
+function measureBar(flow: HTMLElement): number {
+  const bar = flow.previousElementSibling as HTMLElement;
+  return getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+}
+
+/** Scroll to the document in the query, and keep the query up to date while the reader scrolls. */
+function useScrolledDocument(
+  flow: { readonly current: HTMLElement | null },
+  data: Data,
+  doc: number,
+  hasSelection: boolean,
+): void {
+  const scrolledDoc = useRef(-1);
+  useLayoutEffect(() => {
+    const isScrolled = doc === scrolledDoc.current;
+    scrolledDoc.current = doc;
+    if (isScrolled || hasSelection) return;
+    const content = flow.current!;
+    if (doc === 0) scrollTo(0, 0);
+    else settle(content, () => scrollBy(0, content.children[doc].getBoundingClientRect().top - measureBar(content)));
+  }, [doc]);
+  useEffect(() => {
+    let frame = 0;
+    const followScroll = () => {
+      frame = 0;
+      const parts = flow.current?.children;
+      // A selection belongs to its document, which stays in the query; so does the document that is printed.
+      if (!parts || hasSelection || isSettling() || isPrinting.peek()) return;
+      const top = measureBar(flow.current!) + 16;
+      let low = 0,
+        high = parts.length - 1;
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if (parts[middle].getBoundingClientRect().top <= top) low = middle;
+        else high = middle - 1;
+      }
+      if (low === scrolledDoc.current) return;
+      scrolledDoc.current = low;
+      updateQuery({ doc: data.resource.documents[low].id }, true);
+    };
+    const handleScroll = () => {
+      frame ||= requestAnimationFrame(followScroll);
+    };
+    addEventListener("scroll", handleScroll, { passive: true });
+    return () => {
+      removeEventListener("scroll", handleScroll);
+      cancelAnimationFrame(frame);
+    };
+  }, [data, hasSelection]);
+}
+
+/** The meaning of bars and colours. */
+function Legend({ layout: { data, tracks, isCompact } }: { layout: Layout }) {
   return (
-    <>
-      <EntityLink data={data} entity={entity} dataset={dataset} showId={false} />
-      {entity >= 0 && data.getName(entity) !== data.getId(entity) && (
-        <span class="quiet id">
-          {" "}
-          {url ? (
-            <a href={url} target="_blank" rel="noopener noreferrer">
-              {data.getId(entity)}
-            </a>
-          ) : (
-            data.getId(entity)
-          )}
-        </span>
+    <ul class="legend">
+      {isCompact && (
+        <>
+          <li>
+            systems that are correct:
+            {[...new Set([0, Math.floor(tracks.length / 2), tracks.length])].map((count) => (
+              <span key={count} class="letters shaded" style={{ "--share": (count / tracks.length).toFixed(3) }}>
+                {count === tracks.length ? `all ${count}` : count === 0 ? "none" : count}
+              </span>
+            ))}
+          </li>
+          <li>
+            <span class="letters uncounted">not counted</span>
+          </li>
+          <li>
+            <span class="letters predicted">no gold mention</span>
+          </li>
+        </>
       )}
-      {showDescription && data.getDescription(entity) && (
-        <span class="quiet" dir="auto">
-          , {data.getDescription(entity)}
-        </span>
+      {!isCompact && (
+        <>
+          <li>
+            <BarSample kind="label" />
+            gold
+          </li>
+          {data.resource.kinds.map((kind, index) => (
+            <li key={kind}>
+              <BarSample kind={KIND_CLASS[index]} />
+              {kind}
+            </li>
+          ))}
+        </>
       )}
-    </>
+    </ul>
   );
 }
 

@@ -14,6 +14,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.model.errors import UnknownNameError, UsageError
 from karat.web.archive.archive import Archive, ArchiveEntry
+from karat.web.archive.case_reasons import explain_cases
 from karat.web.archive.case_table import check_mentions
 from karat.web.archive.shape import (
     CASE_KINDS,
@@ -83,6 +84,7 @@ class _CaseCollector:
         self.surfaces: _IndexedValues[str] = _IndexedValues()
         self.types: _IndexedValues[tuple[str, ...]] = _IndexedValues()
         self.combinations: _IndexedValues[tuple[int, ...]] = _IndexedValues()
+        self.reasons: _IndexedValues[str] = _IndexedValues()
         self.mentions: _IndexedValues[int] = _IndexedValues()
         self.categories = {name: index for index, name in enumerate(categories())}
         self.combinations.index(())
@@ -194,6 +196,7 @@ def build_cases(archive: Archive, key: str) -> CasesResource:
         titles=[category.title for category in categories().values()],
         description=[category.description for category in categories().values()],
         combinations=[list(indices) for indices in collector.combinations],
+        reasons=list(collector.reasons),
         gold=gold,
         tracks=tracks,
     )
@@ -269,6 +272,7 @@ def _build_track(collector: _CaseCollector, archive: Archive, entry: ArchiveEntr
         surface=surface,
         kind=kind,
         errors=errors,
+        reason=[collector.reasons.index(reason) for reason in explain_cases(rows, collector.labels)],
         score=scores if any(score is not None for score in scores) else [],
         candidates=[number for number, _ in candidate_ranks]
         if any(number > 1 for number, _ in candidate_ranks)

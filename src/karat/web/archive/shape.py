@@ -196,6 +196,8 @@ class Track(JsonRecord, frozen=True):
     kind: list[int]
     errors: list[int]
     """Index into `combinations` of error categories."""
+    reason: list[int]
+    """Index into `reasons` of the reason for the outcome."""
     score: list[float | None]
     candidates: list[int]
     """Number of candidates; empty if no prediction has candidates."""
@@ -219,6 +221,8 @@ class CasesResource(JsonRecord, frozen=True):
     titles: list[str]
     description: list[str]
     combinations: list[list[int]]
+    reasons: list[str]
+    """The reasons for outcomes that occur."""
     gold: GoldColumns
     tracks: list[Track]
 
