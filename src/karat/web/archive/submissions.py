@@ -44,6 +44,14 @@ from karat.web.archive.verdicts import ERROR, collect_cases, get_type_names, lis
 _NORMAL_PAIRS = 32  # overlapping predictions per mention; published runs have one to three
 
 
+class UploadDetails(NamedTuple):
+    """What a user states about an uploaded system; None if unknown."""
+
+    description: str | None
+    date: str | None
+    """Such as 2026-01-31."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArchiveOptions:
     """Contents of a submission in addition to scores and cases under the request's profile."""
@@ -56,6 +64,8 @@ class ArchiveOptions:
     """Number of bootstrap samples, if the request has none."""
     has_group_intervals: bool = True
     """Whether scores by group have intervals, which result files contain and pages do not show."""
+    upload: UploadDetails | None = None
+    """Details of the system if a user uploaded it."""
 
     @classmethod
     def from_names(
@@ -110,6 +120,12 @@ def score_entries(
                 archive_entries += _store_evaluation(files, entry, evaluation, dataset, requests)
                 evaluation.inputs.judged.clear()  # later runs share only facts about the gold standard
             advance(1)
+    upload = requests.options.upload
+    if upload is not None:
+        archive_entries = [
+            msgspec.structs.replace(archive_entry, **upload._asdict(), is_upload=True)
+            for archive_entry in archive_entries
+        ]
     digests = [files.put("entries", msgspec.json.encode(archive_entry)) for archive_entry in archive_entries]
     return ArchiveSubmission(submitted_at=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
 
@@ -264,12 +280,14 @@ def _store_evaluation(
     request, options = evaluation.request, requests.options
     other_results: dict[str, Result] = {}
     refusals: dict[str, str] = {}
-    for name in options.profiles:
-        if name != request.profile:
+    other_profiles = [name for name in options.profiles if name != request.profile]
+    with track_progress(f"scoring {entry.system} under other profiles", len(other_profiles)) as advance:
+        for name in other_profiles:
             try:
                 other_results[name] = evaluation.with_request(request.with_profile(name)).result
             except KaratError as problem:  # data of another task
                 refusals[name] = str(problem)
+            advance(1)
     measure = get_headline(evaluation.result)
     view = str(parse_measure(measure).view)
     cases = collect_cases(evaluation, view) if corpus.has_text and _has_mention_cases(evaluation, measure) else None
