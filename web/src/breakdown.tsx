@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import {
   EmptyState,
+  formatCount,
   formatNumber,
   formatPercent,
   Loader,
@@ -293,7 +294,7 @@ function FacetTable({ resource, ...props }: BreakdownProps & { resource: GroupsR
         key: group.name,
         title: group.title,
         note: formatNumber(group.gold),
-        description: `${formatNumber(group.gold)} mentions`,
+        description: formatCount(group.gold, "mention"),
         value,
         format: (system) => formatPercent(value(system)),
         url: (system) =>

@@ -40,7 +40,8 @@ def describe_measure(name: str) -> str:
     if measure.measure in _STANDALONE:
         parts = [_STANDALONE[measure.measure]]
     else:
-        parts = [subject, *([measure.aggregate] if measure.aggregate not in (None, "micro") else []), _title(measure)]
+        aggregate = measure.aggregate if measure.measure != "f1-of-means" else None  # its title says macro averages
+        parts = [subject, *([aggregate] if aggregate not in (None, "micro") else []), _title(measure)]
     qualifiers = [
         qualifier,
         *(_FILTERS.get(item, item.replace("=", " ")) for item in measure.view.filters),

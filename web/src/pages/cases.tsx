@@ -17,6 +17,7 @@ import {
   leaderboardState,
   MentionContext,
   MoreLink,
+  pluralise,
   SearchField,
   Select,
   systemName,
@@ -172,7 +173,7 @@ function CaseList({ data, dataset }: { data: Data; dataset: string }) {
   return (
     <>
       <h1 class="summary">
-        <b>{formatNumber(cases.length)}</b> case{cases.length === 1 ? "" : "s"}
+        <b>{formatNumber(cases.length)}</b> {pluralise(cases.length, "case")}
         {getSystemNames().includes(query.system) && ` of ${systemTitle(getSystemNames().indexOf(query.system))}`}
         {filterText && ` ${filterText}`}
         {query.kind ? (
@@ -240,4 +241,4 @@ function CaseList({ data, dataset }: { data: Data; dataset: string }) {
   );
 }
 
-export const PAGE: Page = { title: "Cases", position: 30, Content: Cases };
+export const PAGE: Page = { title: "Cases", group: "Errors", position: 20, Content: Cases };

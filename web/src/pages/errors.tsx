@@ -243,4 +243,4 @@ function summariseErrors(resource: ErrorsResource, counts: ErrorsResource["count
   );
 }
 
-export const PAGE: Page = { title: "Errors", position: 20, Content: Errors };
+export const PAGE: Page = { title: "Errors", group: "Errors", position: 10, Content: Errors };

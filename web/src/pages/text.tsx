@@ -7,6 +7,7 @@ import {
   DatasetSelect,
   EntityLink,
   entityPageUrl,
+  formatCount,
   formatNumber,
   formatPercent,
   getRowLimit,
@@ -18,6 +19,7 @@ import {
   KindLabel,
   Loader,
   MoreLink,
+  pluralise,
   SearchField,
   systemName,
   systemTitle,
@@ -26,6 +28,7 @@ import {
   useTexts,
 } from "../components";
 import { CORRECT_LINK, compilePattern, type Data, UNCOUNTED_CASE } from "../data";
+import { MissingTarget } from "../missing";
 import type { Page } from "../page";
 import { findRegions, type Region, type Section, splitSections } from "../regions";
 import { currentUrl, pageUrl, route, updateQuery } from "../route";
@@ -47,7 +50,16 @@ export function TextPage() {
   return (
     <Loader state={useData(dataset.key)}>
       {(data) => {
-        const doc = route.value.query.doc === undefined ? -1 : data.findDocument(route.value.query.doc);
+        const { doc: id } = route.value.query;
+        const doc = id === undefined ? -1 : data.findDocument(id);
+        if (id && doc < 0)
+          return (
+            <MissingTarget
+              targets={[`document “${id}” in ${dataset.name}`]}
+              linkText="All documents"
+              changes={{ dataset: dataset.key }}
+            />
+          );
         return doc < 0 ? (
           <DocumentList data={data} dataset={dataset.key} />
         ) : (
@@ -133,7 +145,8 @@ function DocumentList({ data, dataset }: { data: Data; dataset: string }) {
   return (
     <>
       <h1 class="summary">
-        <b>{formatNumber(docs.length)}</b> documents. Columns show each system's share of correct mentions in percent.
+        <b>{formatNumber(docs.length)}</b> {pluralise(docs.length, "document")}. Columns show each system's share of
+        correct mentions in percent.
       </h1>
       <Toolbar>
         <DatasetSelect predicate={(item) => item.cases} />
@@ -190,9 +203,17 @@ function DocumentPage({ data, dataset, doc }: { data: Data; dataset: string; doc
       direction > 0
         ? regions.find((region) => region.start > position[1])
         : regions.findLast((region) => region.start < position[1]);
-    if (target) updateQuery({ at: `${target.start}-${target.end}` }, true);
-    else if (data.resource.documents[doc + direction])
-      updateQuery({ doc: data.resource.documents[doc + direction].id, at: "" });
+    if (target) {
+      updateQuery({ at: `${target.start}-${target.end}` }, true);
+      return;
+    }
+    for (let next = doc + direction; data.resource.documents[next]; next += direction) {
+      const region = findRegions(data, next, tracks).at(direction > 0 ? 0 : -1);
+      if (region) {
+        updateQuery({ doc: data.resource.documents[next].id, at: `${region.start}-${region.end}` });
+        return;
+      }
+    }
   };
   // Synchronous, so that no key is lost between two regions.
   useLayoutEffect(() => {
@@ -226,8 +247,8 @@ function DocumentPage({ data, dataset, doc }: { data: Data; dataset: string; doc
     return indexes;
   }, [cases, regions]);
   const note = isFiltered
-    ? `${formatNumber(markedRegions.size)} matching regions in this document`
-    : `${formatNumber(regions.length)} regions`;
+    ? `${formatCount(markedRegions.size, "matching region")} in this document`
+    : formatCount(regions.length, "region");
   return (
     <div class="reading">
       <div class="page">
@@ -246,7 +267,7 @@ function DocumentPage({ data, dataset, doc }: { data: Data; dataset: string; doc
             {note}
             {isFiltered && (
               <>
-                , {formatNumber(cases.length)} matching cases in total.{" "}
+                , {formatCount(cases.length, "matching case")} in total.{" "}
                 <a href={pageUrl("text", { dataset, doc: docInfo.id, at: query.at, tracks: query.tracks })}>
                   Clear filter
                 </a>
@@ -482,6 +503,7 @@ function SectionText({
         tracks={tracks}
         index={index}
         isSelected={index === selectedIndex}
+        isTabStop={index === Math.max(0, selectedIndex)}
         isMarked={markedRegions.has(index)}
         onPoint={onPoint}
       />,
@@ -500,6 +522,7 @@ function RegionColumns({
   tracks,
   index,
   isSelected,
+  isTabStop,
   isMarked,
   onPoint,
 }: {
@@ -510,6 +533,8 @@ function RegionColumns({
   tracks: readonly number[];
   index: number;
   isSelected: boolean;
+  /** Whether the tab key reaches the region; only one of a long text does, and n and p go on from there. */
+  isTabStop: boolean;
   isMarked: boolean;
   onPoint: (index: number, track?: number) => void;
 }) {
@@ -523,6 +548,7 @@ function RegionColumns({
       href={currentUrl({ at: `${region.start}-${region.end}` })}
       aria-label={describeRegion(data, region, tracks, stretch)}
       aria-current={isSelected ? "true" : undefined}
+      tabIndex={isTabStop ? 0 : -1}
       onMouseOver={(event) =>
         onPoint(index, Number((event.target as Element).closest<HTMLElement>(".track")?.dataset.track ?? -1))
       }
@@ -587,9 +613,9 @@ function OffsetList({ regions }: { regions: readonly Region[] }) {
     <div class="bare">
       <p class="quiet">This report contains no texts (--texts none). Regions are listed by their offsets.</p>
       <p>
-        {regions.map((region) => (
+        {regions.map((region, index) => (
           <>
-            <a key={region.start} href={currentUrl({ at: `${region.start}-${region.end}` })}>
+            <a key={region.start} tabIndex={index ? -1 : 0} href={currentUrl({ at: `${region.start}-${region.end}` })}>
               {region.start}–{region.end}
             </a>{" "}
           </>
@@ -775,4 +801,14 @@ function EntityDetails({
   );
 }
 
-export const PAGE: Page = { title: "Texts", position: 40, Content: TextPage };
+export const PAGE: Page = {
+  title: "Texts",
+  group: "Texts",
+  position: 10,
+  Content: TextPage,
+  keys: [
+    ["n j", "next region, or next case of the filter"],
+    ["p k", "previous region or case"],
+    ["Esc", "clear the selection"],
+  ],
+};
