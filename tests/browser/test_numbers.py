@@ -27,7 +27,9 @@ def three(report) -> str:
 def test_a_search_makes_no_false_significance(three, opened, shots):
     with opened(three) as page:
         headline = page.locator("h1").inner_text()
-        assert headline == "ahead has the best linking F1 on three: 99.4. It is significantly better than all other systems."
+        assert headline == (
+            "ahead has the best linking F1 on three: 99.4. It is significantly better than all other systems."
+        )
         go(page, "leaderboard?find=near")
         page.screenshot(path=shots / "leaderboard-search.png")
         headline = page.locator("h1").inner_text()

@@ -123,7 +123,7 @@ export function Sheet({
     <>
       {minorColumns.length > 1 && <ColumnSelect columns={minorColumns} chosenColumn={chosenColumn!} />}
       <div
-        class={isOverflowing ? "frame scrolling" : "frame"}
+        class={isOverflowing ? "table-frame scrolling" : "table-frame"}
         ref={frame}
         tabIndex={isOverflowing ? 0 : undefined}
         role="region"
