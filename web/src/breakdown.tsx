@@ -145,8 +145,9 @@ function BreakdownTable({
       <Sheet name="Leaderboard" columns={columns} rows={body} />
       <p class="quiet prose">
         {description} Darker cells have higher values within their column. Bold: best value
-        {systems.length < leaderboardState.value!.systems.length && ` of the ${systems.length} systems shown`}.
-        {groups.some((group) => systems.some(group.url)) && " Select a value to see its cases."}
+        {systems.length < leaderboardState.value!.systems.length &&
+          ` of the ${formatCount(systems.length, "system")} shown`}
+        .{groups.some((group) => systems.some(group.url)) && " Select a value to see its cases."}
       </p>
     </>
   );

@@ -2,6 +2,7 @@
 
 import { CategoryBreakdown, FacetBreakdown } from "../breakdown";
 import {
+  formatCount,
   formatHidden,
   formatPercent,
   getHiddenSystems,
@@ -176,7 +177,8 @@ function Summary({
       <b>{joinNames(leaders)}</b> {leaders.length > 1 ? "share" : "has"} the {bestText}
     </>
   );
-  const formatScope = (count: number, total: number) => (count < total ? ` of the ${count} systems shown` : "");
+  const formatScope = (count: number, total: number) =>
+    count < total ? ` of the ${formatCount(count, "system")} shown` : "";
   if (!systems.length) return <h1 class="summary">No matching systems.</h1>;
   if (datasetIndexes.length === 1) {
     const [datasetIndex] = datasetIndexes,
@@ -530,7 +532,7 @@ function Scores({
       <p class="quiet prose">
         {visibleTables.length === 1 ? <MeasureLabel name={mainTable.measure} /> : "Scores"} in percent.{" "}
         {hasIntervals && `Whiskers: 95 % confidence intervals, on a scale from ${rangeText}. `}
-        Bold: best score{isFiltered && ` of the ${systems.length} systems shown`}.{" "}
+        Bold: best score{isFiltered && ` of the ${formatCount(systems.length, "system")} shown`}.{" "}
         {hasTests &&
           `≈: not the best score, but no system${isFiltered ? " shown" : ""} is significantly better ` +
             `(${leaderboard.tests}). `}

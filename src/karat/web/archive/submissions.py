@@ -45,7 +45,7 @@ _NORMAL_PAIRS = 32  # overlapping predictions per mention; published runs have o
 
 
 class UploadDetails(NamedTuple):
-    """What a user states about an uploaded system; None if unknown."""
+    """Details that a user states about an uploaded system; None if unknown."""
 
     description: str | None
     date: str | None

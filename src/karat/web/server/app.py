@@ -308,7 +308,7 @@ class UploadProfile(JsonRecord, frozen=True):
 
 
 class UploadOptions(JsonRecord, frozen=True):
-    """What uploads may choose."""
+    """The choices that uploads have."""
 
     is_open: bool
     """Whether the server accepts uploads."""
