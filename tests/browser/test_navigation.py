@@ -119,6 +119,7 @@ def test_a_long_text_is_one_tab_stop(long, opened):
         ("cases?system=nobody", "This report has no system “nobody”."),
         ("flips?one=a&two=b", "This report has no system “a” and no system “b”."),
         ("cases?error=nothing", "0 cases in the category “nothing”"),
+        ("leaderboard?m=strong%3Amicro.f9", "This report has no measure “strong:micro.f9”."),
         ("elsewhere", "Page not found: “elsewhere”."),
     ],
 )

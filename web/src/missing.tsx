@@ -5,7 +5,7 @@ import { pageUrl, type QueryChanges, route } from "./route";
 
 /** List what the URL names and the report does not have, such as `dataset “x”`, by parameter. */
 export function listMissingTargets(): Map<string, string> {
-  const { datasets, systems, profiles } = leaderboardState.value!;
+  const { datasets, systems, profiles, measure_titles: titles } = leaderboardState.value!;
   const known: Record<string, [string, readonly string[]]> = {
     dataset: ["dataset", datasets.map(({ key }) => key)],
     system: ["system", systems.map(({ name }) => name)],
@@ -19,6 +19,8 @@ export function listMissingTargets(): Map<string, string> {
     const value = route.value.query[parameter];
     if (value && !names.includes(value)) missing.set(parameter, `${kind} “${value}”`);
   }
+  const measures = (route.value.query.m ?? "").split(" ").filter((name) => name && !Object.hasOwn(titles, name));
+  if (measures.length) missing.set("m", `measure ${measures.map((name) => `“${name}”`).join(", ")}`);
   return missing;
 }
 

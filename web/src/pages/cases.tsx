@@ -166,7 +166,10 @@ function CaseList({ data, dataset }: { data: Data; dataset: string }) {
     query.type && `of type ${query.type}`,
     query.is && `in the group “${group?.title ?? query.is}”${group ? ` (${group.facet.title.toLowerCase()})` : ""}`,
     COVERAGE_TITLES[query.who ?? ""],
-    query.doc && `in ${data.getTitle(data.findDocument(query.doc))}`,
+    query.doc &&
+      (data.findDocument(query.doc) < 0
+        ? `in the document “${query.doc}”, which the dataset does not have`
+        : `in ${data.getTitle(data.findDocument(query.doc))}`),
   ]
     .filter(Boolean)
     .join(", ");

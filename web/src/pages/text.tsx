@@ -264,6 +264,7 @@ function DocumentPage({ data, dataset, doc }: { data: Data; dataset: string; doc
             </button>
           </span>
           <span class="quiet">
+            {query.at && selectedIndex < 0 && `No region at ${query.at}. `}
             {note}
             {isFiltered && (
               <>
