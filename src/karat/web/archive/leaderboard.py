@@ -23,9 +23,9 @@ from karat.model.measure_name import parse_measure
 from karat.model.profile_signatures import get_profile
 from karat.model.results.result import GroupScores, Result
 from karat.model.tables.facet_values import NONE
-from karat.render.measure_titles import describe_measure
 from karat.version import __version__
 from karat.web.archive.archive import Archive, ArchiveEntry
+from karat.web.archive.measure_titles import describe_measure
 from karat.web.archive.reproductions import list_reproductions
 from karat.web.archive.shape import (
     CategoryInfo,

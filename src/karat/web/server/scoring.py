@@ -1,4 +1,4 @@
-"""The process that scores an upload: `python -m karat.web.server.scoring JOB`, with a `ScoringJob` as JSON.
+"""The process that scores an upload: `python -m karat.web.server.scoring JOB`, with a `UploadJob` as JSON.
 
 It prints a `ScoringMessage` per line: its progress, and at the end the submission.
 """
@@ -27,7 +27,7 @@ from karat.web.server.progress import UploadProgress
 _INTERVAL: Final = 0.1  # seconds between two messages about one task
 
 
-class ScoringJob(msgspec.Struct, frozen=True):
+class UploadJob(msgspec.Struct, frozen=True):
     """An upload to score; all paths and names are checked."""
 
     archive: str
@@ -46,7 +46,7 @@ class ScoringMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     submission: ArchiveSubmission | None = None
 
 
-def main(job: ScoringJob) -> int:
+def main(job: UploadJob) -> int:
     """Score an upload, store its files in the archive and print the submission, without submitting it.
 
     Returns the exit code: 0, or 2 with the error on standard error.
@@ -90,4 +90,4 @@ def _print(message: ScoringMessage) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(decode_json(sys.argv[1].encode(), ScoringJob)))
+    sys.exit(main(decode_json(sys.argv[1].encode(), UploadJob)))

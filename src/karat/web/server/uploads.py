@@ -25,7 +25,7 @@ from karat.web.archive.archive import ArchiveSubmission
 from karat.web.archive.submissions import UploadDetails, write_submission
 from karat.web.server.progress import UploadProgress
 from karat.web.server.request_checks import WebError
-from karat.web.server.scoring import ScoringJob, ScoringMessage
+from karat.web.server.scoring import ScoringMessage, UploadJob
 
 _SUFFIX: Final = re.compile(r"(\.(?!py\b)[a-z0-9_]{1,20}){0,3}")
 NAME: Final = r"[\w .()+,@~-]{1,80}"
@@ -97,7 +97,7 @@ def score_upload(
             sides[side] = Path(folder) / side / f"{_make_safe_stem(name) or side}{_check_suffix(name)}"
             sides[side].parent.mkdir()
             sides[side].write_bytes(data)
-        job = ScoringJob(
+        job = UploadJob(
             str(archive.resolve()),
             str(sides["gold"]),
             f"{upload.system}={sides['predictions']}",
@@ -148,7 +148,7 @@ def _check_suffix(name: str) -> str:
 
 
 def _run_scoring(
-    job: ScoringJob, folder: str, limits: UploadLimits, report: Callable[[UploadProgress], None]
+    job: UploadJob, folder: str, limits: UploadLimits, report: Callable[[UploadProgress], None]
 ) -> ArchiveSubmission:
     """Run the scoring process in `folder` under the limits; return its submission, or raise `WebError` with its error.
 

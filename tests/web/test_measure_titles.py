@@ -6,7 +6,7 @@ import pytest
 
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import list_plugins
-from karat.render.measure_titles import describe_measure
+from karat.web.archive.measure_titles import describe_measure
 
 
 @pytest.mark.parametrize(
