@@ -383,6 +383,9 @@ def test_the_viewer_shows_what_judges_found(tmp_path, opened, shots, size, schem
     with opened(f"{path.as_uri()}#/verification", size=size, scheme=scheme) as page:
         page.wait_for_selector("h1:has-text('Judges verified')")
         whole(page, shots, f"report-{size}-{scheme}")
+        whiskers = page.locator(".whisker").evaluate_all("all => all.map(one => one.style.backgroundSize)")
+        assert whiskers
+        assert all(item.startswith("2px 8px, ") for item in whiskers), "a point and a line, not a bar"
         page.get_by_label("definition").select_option("code")
         page.wait_for_selector("text=as computed by its program")
         pairs = page.get_by_role("region", name="Pairs of sources")

@@ -27,11 +27,13 @@ def three(report) -> str:
 def test_a_search_makes_no_false_significance(three, opened, shots):
     with opened(three) as page:
         headline = page.locator("h1").inner_text()
-        assert headline == "ahead has the best F1 on three: 99.4. It is significantly better than all other systems."
+        assert headline == (
+            "ahead has the best linking F1 on three: 99.4. It is significantly better than all other systems."
+        )
         go(page, "leaderboard?find=near")
         page.screenshot(path=shots / "leaderboard-search.png")
         headline = page.locator("h1").inner_text()
-        assert headline.startswith("near-a has the best F1 of the 2 systems shown on three: ")
+        assert headline.startswith("near-a has the best linking F1 of the 2 systems shown on three: ")
         assert headline.endswith("It is not significantly better than near-b.")
         rows = page.locator("tbody tr")
         assert ["≈" in text for text in rows.all_inner_texts()] == [False, True]

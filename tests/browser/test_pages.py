@@ -208,9 +208,11 @@ def test_what_is_in_the_address_is_shown_again(demo, opened):
         page.locator(".chooser input[type=search]").fill("^weak.*f1$")
         page.get_by_role("button", name="only these").click()
         page.wait_for_url("**m=weak**")
+        page.wait_for_function(SETTLED)
         page.keyboard.press("Escape")
         page.locator("tr", has_text="noisy").get_by_role("link", name="hide").click()
         page.wait_for_url("**hide=**noisy**")
+        page.wait_for_function(SETTLED)
         address, shown = page.url, page.locator("main").inner_text()
     with opened(address) as page:
         assert page.locator("main").inner_text() == shown

@@ -23,8 +23,17 @@ def test_the_innermost_work_is_shown_and_taken_away_again():
             time.sleep(0.25)
     drawn = [line for line in stream.getvalue().split("\r") if line.strip()]
     assert drawn[0].startswith("reading gold: 0 s")
-    assert r"scoring \x1b[31m: 3 of 4" in drawn
+    assert r"[###############-----] scoring \x1b[31m: 3 of 4" in drawn
     assert stream.getvalue().endswith("\r")
+
+
+def test_the_outermost_counted_work_has_a_bar_beside_the_innermost():
+    stream = io.StringIO()
+    with ProgressLine(stream, delay=0.0).watch(), track_progress("scoring", 2) as advance:
+        advance(1)
+        with track_progress("resampling strong"):
+            time.sleep(0.25)
+    assert "[##########----------] scoring: 1 of 2 · resampling strong: 0 s" in stream.getvalue().split("\r")
 
 
 def test_quick_work_is_not_shown():

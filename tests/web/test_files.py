@@ -89,11 +89,11 @@ def test_an_archive_says_its_layout_and_a_newer_one_is_refused_by_name(tmp_path)
 
 def test_an_entry_of_a_newer_karat_is_refused_by_name(tmp_path):
     files = MemoryStore()
-    entry = files.put("entries", b'{"layout": "karat-entry/3", "more": 1}')
+    entry = files.put("entries", b'{"layout": "karat-entry/4", "more": 1}')
     files.put(
         "submissions", json.dumps({"layout": "karat-submission/2", "submitted_at": "", "entries": [entry]}).encode()
     )
-    with pytest.raises(InputError, match="karat-entry/3, written by a newer Karat"):
+    with pytest.raises(InputError, match="karat-entry/4, written by a newer Karat"):
         _ = Archive(files).all_entries
 
 

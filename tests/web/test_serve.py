@@ -197,7 +197,7 @@ def test_every_resource_and_every_error_is_described(client):
 
     found = client.get("/api/openapi.json").json()
     pieces = {f"{at}/api/resources{name}" for at in ("", "/at/{submission}") for name in ("", "/{name}")}
-    assert found["paths"].keys() == {*pieces, "/api/cases", "/api/uploads"}
+    assert found["paths"].keys() == {*pieces, "/api/cases", "/api/uploads", "/api/uploads/{key}"}
     for path in found["paths"].values():
         for own in path.values():
             assert {str(status) for status in PROBLEMS.values()} - {"422"} <= own["responses"].keys()

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import {
   EmptyState,
+  formatCount,
   formatNumber,
   formatPercent,
   Loader,
@@ -144,8 +145,9 @@ function BreakdownTable({
       <Sheet name="Leaderboard" columns={columns} rows={body} />
       <p class="quiet prose">
         {description} Darker cells have higher values within their column. Bold: best value
-        {systems.length < leaderboardState.value!.systems.length && ` of the ${systems.length} systems shown`}.
-        {groups.some((group) => systems.some(group.url)) && " Select a value to see its cases."}
+        {systems.length < leaderboardState.value!.systems.length &&
+          ` of the ${formatCount(systems.length, "system")} shown`}
+        .{groups.some((group) => systems.some(group.url)) && " Select a value to see its cases."}
       </p>
     </>
   );
@@ -293,7 +295,7 @@ function FacetTable({ resource, ...props }: BreakdownProps & { resource: GroupsR
         key: group.name,
         title: group.title,
         note: formatNumber(group.gold),
-        description: `${formatNumber(group.gold)} mentions`,
+        description: formatCount(group.gold, "mention"),
         value,
         format: (system) => formatPercent(value(system)),
         url: (system) =>

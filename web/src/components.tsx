@@ -9,6 +9,7 @@ import { formatFixed } from "./rounding";
 import { currentUrl, pageUrl, type QueryChanges, route, updateQuery } from "./route";
 import type { DatasetInfo, LeaderboardResource } from "./shape";
 import { Stretch } from "./text";
+import { Waiting } from "./waiting";
 
 export const leaderboardState = signal<LeaderboardResource | null>(null);
 
@@ -16,7 +17,7 @@ export const systemTitle = (system: number): string => leaderboardState.value!.s
 export const systemName = (system: number): string => leaderboardState.value!.systems[system].name;
 export const getSystemNames = (): string[] => leaderboardState.value!.systems.map((system) => system.name);
 
-/** List the systems with perfect scores, such as an oracle; the pages hide them by default. */
+/** List the systems with perfect scores, such as an oracle, but no uploads; the pages hide them by default. */
 export const getPerfectSystems = (): number[] => perfectSystems.value;
 const perfectSystems = computed((): number[] => {
   const { systems, profiles, tables } = leaderboardState.value!;
@@ -27,7 +28,7 @@ const perfectSystems = computed((): number[] => {
     .map((_, system) => system)
     .filter((system) => {
       const values = (headlineTable?.value ?? []).map((row) => row[system]).filter((value) => value !== null);
-      return values.length > 0 && values.every((value) => value === 1);
+      return !systems[system].is_upload && values.length > 0 && values.every((value) => value === 1);
     });
   return matches.length < systems.length ? matches : [];
 });
@@ -185,12 +186,7 @@ export function Loader<T>({ state, children }: { state: LoadState<T>; children: 
         )}
       </>
     );
-  if (state.value === undefined)
-    return (
-      <p class="quiet" role="status">
-        Loading …
-      </p>
-    );
+  if (state.value === undefined) return <Waiting />;
   return <>{children(state.value)}</>;
 }
 
@@ -218,6 +214,14 @@ export const formatSigned = (value: number): string =>
   `${value < 0 ? "−" : "+"}${formatFixed(100 * Math.abs(value), 1)}`;
 export const formatNumber = (value: number): string =>
   Number.isInteger(value) ? value.toLocaleString("en") : formatFixed(value, 1);
+
+/** Choose the singular or plural of a noun. */
+export const pluralise = (count: number, singular: string, plural = `${singular}s`): string =>
+  count === 1 ? singular : plural;
+
+/** Format a number with its noun in the singular or plural. */
+export const formatCount = (count: number, singular: string, plural?: string): string =>
+  `${formatNumber(count)} ${pluralise(count, singular, plural)}`;
 
 /** A drop-down list whose value is in the URL. */
 export function Select({
@@ -262,7 +266,7 @@ export function SearchField({ label, name }: { label: string; name: string }) {
   );
 }
 
-/** A list of checkboxes with a search field. */
+/** A list of checkboxes with a search field; an option has a key, a title and optionally a code in small type. */
 export function MultiSelect({
   label,
   options,
@@ -270,7 +274,7 @@ export function MultiSelect({
   onChange,
 }: {
   label: string;
-  options: readonly (readonly [string, string])[];
+  options: readonly (readonly [string, string, string?])[];
   selection: readonly string[];
   onChange: (selection: string[]) => void;
 }) {
@@ -278,7 +282,10 @@ export function MultiSelect({
   const details = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const closeOutside = (event: Event) => {
-      if (!details.current?.contains(event.target as Node)) details.current!.open = false;
+      const target = event.target as Node;
+      // A click on the text of an option gives the focus to an ancestor that can have it, and must not close the list.
+      const isAncestor = event.type === "focusin" && target.contains(details.current);
+      if (details.current && !details.current.contains(target) && !isAncestor) details.current.open = false;
     };
     addEventListener("pointerdown", closeOutside);
     addEventListener("focusin", closeOutside);
@@ -333,11 +340,13 @@ export function MultiSelect({
           </button>
         </p>
         <ul>
-          {matches.map(([key, title]) => (
+          {matches.map(([key, title, code]) => (
             <li key={key}>
               <label>
                 <input type="checkbox" checked={selection.includes(key)} onChange={() => toggleOption(key)} />
-                {title}
+                <span>
+                  {title} {code && <small class="code">{code}</small>}
+                </span>
               </label>
             </li>
           ))}

@@ -233,6 +233,8 @@ export class Data {
           );
     const entity = filter.entity ? this.findEntity(filter.entity) : null;
     const doc = filter.doc ? this.findDocument(filter.doc) : -1;
+    // A link may name a category or a document that these cases do not have.
+    if ((filter.error && error < 0) || (filter.doc && doc < 0)) return [];
     const pattern = filter.find ? compilePattern(filter.find) : null;
     const typeLists = filter.type
       ? new Set(this.resource.types.flatMap((types, index) => (types.includes(filter.type!) ? [index] : [])))

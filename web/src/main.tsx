@@ -1,15 +1,17 @@
 // The client of the viewer and of the report file.
 
 import { PAGES } from "karat:pages";
+import { signal } from "@preact/signals";
 import { Component, render } from "preact";
 import { useEffect } from "preact/hooks";
 import { EmptyState, leaderboardState } from "./components";
-import type { Page } from "./page";
+import { KeyList } from "./keys";
+import { listMissingTargets, MissingTarget } from "./missing";
+import { Navigation } from "./navigation";
 import { Upload } from "./pages/upload";
 import * as resources from "./resources";
 import { pageUrl, type Route, route } from "./route";
-
-const byPosition = ([, a]: [string, Page], [, b]: [string, Page]) => a.position - b.position;
+import { Waiting } from "./waiting";
 
 /** An error boundary that keeps the navigation usable. */
 class ErrorBoundary extends Component<
@@ -43,6 +45,7 @@ function App() {
   // The text page scrolls to its document.
   const scrollKey = page === "text" && query.doc !== undefined ? "" : `${page} ${query.doc}`;
   useEffect(() => void (query.at || !scrollKey || scrollTo(0, 0)), [scrollKey]);
+  const missing = listMissingTargets();
   return (
     <>
       <header>
@@ -59,47 +62,68 @@ function App() {
         <a class="name" href={pageUrl("leaderboard")}>
           {leaderboardState.value!.title}
         </a>
-        <nav aria-label="Pages">
-          {Object.entries(PAGES)
-            .filter(([, { isListed }]) => isListed?.() ?? leaderboardState.value!.systems.length > 0)
-            .sort(byPosition)
-            .map(([name, { title }]) => (
-              <a
-                key={name}
-                href={pageUrl(name, { dataset: query.dataset })}
-                aria-current={page === name || entry?.parent === name ? "page" : undefined}
-              >
-                {title}
-              </a>
-            ))}
-        </nav>
+        <Navigation />
       </header>
       <main tabIndex={-1}>
         <ErrorBoundary pageRoute={route.value}>
-          {entry ? <entry.Content /> : <EmptyState isHeading message={`Page not found: “${page}”.`} />}
+          {!entry ? (
+            <EmptyState isHeading message={`Page not found: “${page}”.`} />
+          ) : missing.size ? (
+            <MissingTarget
+              targets={[...missing.values()]}
+              linkText={`Open ${entry.title} without it`}
+              changes={
+                missing.has("dataset")
+                  ? {}
+                  : { ...query, ...Object.fromEntries([...missing.keys()].map((parameter) => [parameter, ""])) }
+              }
+            />
+          ) : (
+            <entry.Content />
+          )}
         </ErrorBoundary>
       </main>
-      <footer class="quiet">Karat {leaderboardState.value!.version}</footer>
+      <footer class="quiet">
+        <span>Karat {leaderboardState.value!.version}</span>
+        <KeyList pageTitle={entry?.title ?? ""} pageKeys={entry?.keys ?? []} />
+      </footer>
+    </>
+  );
+}
+
+const loadError = signal<Error | null>(null);
+
+/** The app, or before it what the client waits for and why that failed. */
+function Root() {
+  if (leaderboardState.value) return <App />;
+  return (
+    <>
+      <header>
+        <span class="name">{document.title}</span>
+      </header>
+      <main>
+        {loadError.value ? (
+          <>
+            <EmptyState isHeading message={loadError.value.message} command="karat report … --archive FOLDER" />
+            {resources.hasServer() && !resources.isSingleSubmission() && <Upload />}
+          </>
+        ) : (
+          <Waiting />
+        )}
+      </main>
     </>
   );
 }
 
 const root = document.getElementById("karat")!;
+root.replaceChildren();
+render(<Root />, root);
 resources.loadResource("leaderboard").then(
   (resource) => {
-    leaderboardState.value = resource;
     if (!resource.systems.length && route.value.page === "leaderboard") location.replace(pageUrl("papers"));
-    root.replaceChildren();
-    render(<App />, root);
+    leaderboardState.value = resource;
   },
   (error: Error) => {
-    root.replaceChildren();
-    render(
-      <main>
-        <EmptyState isHeading message={error.message} command="karat report … --archive FOLDER" />
-        {resources.hasServer() && <Upload />}
-      </main>,
-      root,
-    );
+    loadError.value = error;
   },
 );

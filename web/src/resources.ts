@@ -1,7 +1,11 @@
 // Resources: inlined in the HTML file and compressed, or fetched from the server.
+import { signal } from "@preact/signals";
 import type { Resources } from "./shape";
 
 const requests = new Map<string, Promise<unknown>>();
+
+/** The paths of the resources that are being loaded. */
+export const pendingResources = signal<ReadonlySet<string>>(new Set());
 
 /** Load a resource once; `parts` are the key of a dataset and a block, for resources that have them. */
 export function loadResource<Name extends keyof Resources>(
@@ -9,9 +13,19 @@ export function loadResource<Name extends keyof Resources>(
   ...parts: readonly (string | number)[]
 ): Promise<Resources[Name]> {
   const path = [name, ...parts].join("/");
-  const request = requests.get(path) ?? readInlineResource(path) ?? fetchResource(path);
+  const request = requests.get(path) ?? trackRequest(path, readInlineResource(path) ?? fetchResource(path));
   requests.set(path, request);
   return request as Promise<Resources[Name]>;
+}
+
+/** Name a resource as pending until its request has ended. */
+function trackRequest(path: string, request: Promise<unknown>): Promise<unknown> {
+  pendingResources.value = new Set([...pendingResources.value, path]);
+  const endRequest = () => {
+    pendingResources.value = new Set([...pendingResources.value].filter((item) => item !== path));
+  };
+  request.then(endRequest, endRequest);
+  return request;
 }
 
 function readInlineResource(name: string): Promise<unknown> | null {

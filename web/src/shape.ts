@@ -127,10 +127,13 @@ export interface VerificationFile {
   pairs: PairMeasures[];
 }
 
-/** A system: its name and its title. */
+/** A system: its name and title, and what its submitter states about it. */
 export interface SystemInfo {
   name: string;
   title: string;
+  description: string | null;
+  date: string | null;
+  is_upload: boolean;
 }
 
 /** A dataset: its key in URLs, its name, and which pages exist for it. */
@@ -204,6 +207,7 @@ export interface LeaderboardResource {
   datasets: DatasetInfo[];
   averaged_datasets: number[];
   profiles: ProfileInfo[];
+  measure_titles: Record<string, string>;
   tables: MeasureTable[];
   notes: CellNote[];
   has_verification: boolean;

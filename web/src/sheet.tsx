@@ -1,8 +1,8 @@
 // Tables that can be sorted, copied and saved.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { escapeXml, saveDrawing } from "./drawing";
-import { currentUrl, route } from "./route";
+import { currentUrl, route, updateQuery } from "./route";
 
 /** A table cell: plain text for copies, and the content to display if it differs. */
 export interface Cell {
@@ -21,7 +21,7 @@ export interface Column {
   title: string;
   content?: ComponentChildren;
   kind?: "text" | "number";
-  /** Hidden on small screens. */
+  /** One of the columns of which small screens show the chosen one. */
   isMinor?: boolean;
   sortKey?: string;
   /** Heading that adjacent columns share. */
@@ -50,6 +50,57 @@ export function rankRows<T>(rows: readonly T[], getValue: (row: T) => number | n
   });
 }
 
+/** Width up to which a column of a kind grows, in rem: wider tables would tear their rows apart. */
+const MAX_WIDTHS = { text: 30, number: 12 };
+
+/** Watch whether a table is wider than its frame, which then scrolls in both directions. */
+function useOverflow() {
+  const frame = useRef<HTMLDivElement>(null);
+  const [isOverflowing, setOverflowing] = useState(false);
+  useLayoutEffect(() => {
+    const measure = () => {
+      const table = frame.current!.firstElementChild as HTMLElement;
+      setOverflowing(table.offsetWidth > frame.current!.clientWidth);
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(frame.current!);
+    observer.observe(frame.current!.firstElementChild!);
+    return () => observer.disconnect();
+  }, []);
+  return { frame, isOverflowing };
+}
+
+/** Get the minor column that small screens show: the chosen one, or else the one that sorts the table. */
+function getChosenColumn(minorColumns: readonly Column[]): Column | undefined {
+  const { key } = getSortOrder();
+  return (
+    minorColumns.find((column) => columnLabel(column) === route.value.query.column) ??
+    minorColumns.find((column) => column.sortKey !== undefined && column.sortKey === key) ??
+    minorColumns.find((column) => column.sortKey !== undefined) ??
+    minorColumns[0]
+  );
+}
+
+/** A choice of the column that small screens show. */
+function ColumnSelect({ columns, chosenColumn }: { columns: readonly Column[]; chosenColumn: Column }) {
+  return (
+    <label class="choice column-choice">
+      <span>column</span>
+      <select
+        value={columnLabel(chosenColumn)}
+        onChange={(event) => updateQuery({ column: event.currentTarget.value }, true)}
+      >
+        {columns.map((column, index) => (
+          <option key={index} value={columnLabel(column)}>
+            {columnLabel(column)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 /** A table with buttons to copy and save it; on small screens each row becomes a list. */
 export function Sheet({
   name,
@@ -64,18 +115,29 @@ export function Sheet({
   canCopy?: boolean;
   hasIntervals?: boolean;
 }) {
+  const { frame, isOverflowing } = useOverflow();
+  const minorColumns = columns.filter((column) => column.isMinor),
+    chosenColumn = getChosenColumn(minorColumns);
+  const maxWidth = columns.reduce((sum, column) => sum + MAX_WIDTHS[column.kind ?? "text"], 0);
   return (
     <>
-      <div class="frame" tabIndex={0} role="region" aria-label={name}>
-        <table class={hasIntervals ? "sheet lines" : "sheet"}>
-          <TableHead columns={columns} />
+      {minorColumns.length > 1 && <ColumnSelect columns={minorColumns} chosenColumn={chosenColumn!} />}
+      <div
+        class={isOverflowing ? "table-frame scrolling" : "table-frame"}
+        ref={frame}
+        tabIndex={isOverflowing ? 0 : undefined}
+        role="region"
+        aria-label={name}
+      >
+        <table class={hasIntervals ? "sheet lines" : "sheet"} style={{ maxWidth: `${maxWidth}rem` }}>
+          <TableHead columns={columns} chosenColumn={chosenColumn} />
           <tbody>
             {rows.map((row, rowIndex) => (
               <tr key={rowIndex}>
                 {row.map((cell, index) => {
                   const column = columns[index];
                   const className = [
-                    columnClass(column),
+                    columnClass(column, chosenColumn),
                     cell.isBest && "best",
                     cell.isTied && "tied",
                     cell.heat !== undefined && "heated",
@@ -104,7 +166,8 @@ export function Sheet({
   );
 }
 
-const columnClass = (column: Column): string => `${column.kind ?? "text"}${column.isMinor ? " minor" : ""}`;
+const columnClass = (column: Column, chosenColumn: Column | undefined): string =>
+  `${column.kind ?? "text"}${column.isMinor && column !== chosenColumn ? " minor" : ""}`;
 const columnLabel = (column: Column): string => (column.group ? `${column.group}, ${column.title}` : column.title);
 
 /** Group adjacent columns by their heading. */
@@ -118,7 +181,7 @@ function groupColumns(columns: readonly Column[]): { group: string; width: numbe
   return groups;
 }
 
-function TableHead({ columns }: { columns: readonly Column[] }) {
+function TableHead({ columns, chosenColumn }: { columns: readonly Column[]; chosenColumn: Column | undefined }) {
   const { key, isAscending } = getSortOrder();
   return (
     <thead>
@@ -143,7 +206,7 @@ function TableHead({ columns }: { columns: readonly Column[] }) {
             <th
               key={index}
               scope="col"
-              class={columnClass(column)}
+              class={columnClass(column, chosenColumn)}
               aria-sort={isSorted ? (isAscending ? "ascending" : "descending") : undefined}
             >
               {column.sortKey ? (

@@ -1,11 +1,11 @@
-"""Progress on standard error, shown on terminals only: a line after the first second, and bars for large files."""
+"""Progress on standard error, on terminals only: a line with a bar after the first second, and bars for large files."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _DELAY = 1.0  # seconds before the line is shown
 _INTERVAL = 0.1  # seconds between two updates
 _MIN_RATE_TIME = 2.0  # seconds before a rate is meaningful
+_BAR_WIDTH = 20  # characters
 
 
 def _format_time(seconds: float) -> str:
@@ -54,9 +55,26 @@ class _Task:
         amount = f"{self.done:,} of {self.total:,}, {speed} a second"
         return f"{escape_controls(self.description)}: {amount}, {_format_time(remaining)} left"
 
+    def draw_bar(self) -> str:
+        """Return the work done as a bar; only for tasks whose amount of work is known."""
+        filled = _BAR_WIDTH * min(self.done, self.total or 0) // (self.total or 1)
+        return f"[{'#' * filled}{'-' * (_BAR_WIDTH - filled)}]"
+
+
+def _describe_tasks(tasks: Sequence[_Task]) -> str:
+    """Return the line for nested tasks, the outermost first."""
+    counted, innermost = next((task for task in tasks if task.total), None), tasks[-1]
+    if counted is None:
+        return str(innermost)
+    line = f"{counted.draw_bar()} {counted}"
+    return line if counted is innermost else f"{line} · {innermost}"
+
 
 class ProgressLine:
-    """A terminal line on which a background thread shows the innermost task; it appears after `delay` seconds."""
+    """A terminal line on which a background thread shows the tasks in progress; it appears after `delay` seconds.
+
+    The outermost task whose amount of work is known has a bar; the innermost task follows.
+    """
 
     def __init__(self, stream: TextIO, delay: float = _DELAY) -> None:
         self._stream = stream
@@ -108,7 +126,7 @@ class ProgressLine:
         while not self._stop.wait(_INTERVAL):
             with self._lock:
                 if self._tasks and time.monotonic() >= self._show_after:
-                    self._draw(str(self._tasks[-1])[: get_terminal_size().columns - 1])
+                    self._draw(_describe_tasks(self._tasks)[: get_terminal_size().columns - 1])
 
     def _draw(self, line: str) -> None:
         """Replace the text of the line on the terminal; an empty text clears it."""

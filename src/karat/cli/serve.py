@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     needs=["--uploads"],
     is_strict=True,
 )
+@option(
+    "--kb",
+    "kbs",
+    multiple=True,
+    metavar="DIR",
+    help="Knowledge base that uploads may choose besides all snapshots: a folder of tables (repeatable).",
+    needs=["--uploads"],
+    is_strict=True,
+)
 @title_option()
 @texts_option()
 def command(
@@ -36,6 +45,7 @@ def command(
     hosts: tuple[str, ...],
     uploads: bool,
     token: str | None,
+    kbs: tuple[str, ...],
     title: str,
     texts: TextsShown,
 ) -> None:
@@ -58,6 +68,7 @@ def command(
         from karat.web.server.app import ServerConfig, create_app
         from karat.web.server.listener import listen
         from karat.web.server.request_checks import LOOPBACK
+        from karat.web.server.uploads import list_knowledge_bases
     except ImportError:
         raise UsageError("karat serve needs FastAPI and uvicorn: pip install 'karat[serve]'") from None
     if not is_archive(archive) and not uploads:
@@ -67,5 +78,6 @@ def command(
     secret = (token or token_urlsafe(24)) if uploads else None
     if secret is not None and token is None:
         echo(f"upload token: {secret}")
-    config = ServerConfig(Path(archive), texts, title, (*LOOPBACK, host, *hosts), secret)
+    hosts = (*LOOPBACK, host, *hosts)
+    config = ServerConfig(Path(archive), texts, title, hosts, secret, knowledge_bases=list_knowledge_bases(kbs))
     listen(create_app(config), host, port, echo)

@@ -89,7 +89,9 @@ function App({ initialProject }: { initialProject: api.Project }) {
 }
 
 const root = document.getElementById("karat")!;
-api.loadProject().then(
+// The page says that it is loading until then.
+const loading = api.loadProject().finally(() => root.replaceChildren());
+loading.then(
   (project) => render(<App initialProject={project} />, root),
   (error: Error) =>
     render(

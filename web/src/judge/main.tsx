@@ -43,7 +43,9 @@ function App({ campaign }: { campaign: api.Campaign }) {
 
 const LEAD_PREFIX = "#/lead/";
 const root = document.getElementById("karat")!;
-api.loadCampaign().then(
+// The page says that it is loading until then.
+const loading = api.loadCampaign().finally(() => root.replaceChildren());
+loading.then(
   (campaign) =>
     render(
       location.hash.startsWith(LEAD_PREFIX) ? (

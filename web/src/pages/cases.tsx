@@ -17,6 +17,7 @@ import {
   leaderboardState,
   MentionContext,
   MoreLink,
+  pluralise,
   SearchField,
   Select,
   systemName,
@@ -165,14 +166,17 @@ function CaseList({ data, dataset }: { data: Data; dataset: string }) {
     query.type && `of type ${query.type}`,
     query.is && `in the group “${group?.title ?? query.is}”${group ? ` (${group.facet.title.toLowerCase()})` : ""}`,
     COVERAGE_TITLES[query.who ?? ""],
-    query.doc && `in ${data.getTitle(data.findDocument(query.doc))}`,
+    query.doc &&
+      (data.findDocument(query.doc) < 0
+        ? `in the document “${query.doc}”, which the dataset does not have`
+        : `in ${data.getTitle(data.findDocument(query.doc))}`),
   ]
     .filter(Boolean)
     .join(", ");
   return (
     <>
       <h1 class="summary">
-        <b>{formatNumber(cases.length)}</b> case{cases.length === 1 ? "" : "s"}
+        <b>{formatNumber(cases.length)}</b> {pluralise(cases.length, "case")}
         {getSystemNames().includes(query.system) && ` of ${systemTitle(getSystemNames().indexOf(query.system))}`}
         {filterText && ` ${filterText}`}
         {query.kind ? (
@@ -240,4 +244,4 @@ function CaseList({ data, dataset }: { data: Data; dataset: string }) {
   );
 }
 
-export const PAGE: Page = { title: "Cases", position: 30, Content: Cases };
+export const PAGE: Page = { title: "Cases", group: "Errors", position: 20, Content: Cases };

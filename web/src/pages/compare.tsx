@@ -2,6 +2,7 @@
 
 import {
   DatasetSelect,
+  formatCount,
   formatHidden,
   formatNumber,
   formatPercent,
@@ -120,7 +121,7 @@ function AgreementMatrix({ data, dataset }: { data: Data; dataset: string }) {
   return (
     <>
       <h1 class="summary">
-        Of {formatNumber(mentions.length)} mentions,{" "}
+        Of {formatCount(mentions.length, "mention")},{" "}
         {tracks.length === 1 ? (
           <>
             {systemTitle(systems[0])} links <b>{caseLink("all", allCount)}</b> correctly
@@ -259,4 +260,4 @@ function DocumentTable({
   );
 }
 
-export const PAGE: Page = { title: "Compare", position: 60, Content: Comparison };
+export const PAGE: Page = { title: "Compare", group: "Results", position: 20, Content: Comparison };

@@ -82,4 +82,4 @@ export function Curves() {
   );
 }
 
-export const PAGE: Page = { title: "Curves", position: 100, Content: Curves };
+export const PAGE: Page = { title: "Curves", group: "Results", position: 30, Content: Curves };

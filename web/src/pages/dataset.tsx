@@ -3,6 +3,7 @@
 import {
   DatasetSelect,
   EntityLink,
+  formatCount,
   formatNumber,
   GoldEntities,
   getRowLimit,
@@ -171,8 +172,8 @@ function GoldReport({ data, resource, dataset }: { data: Data; resource: Dataset
   return (
     <>
       <h1 class="summary">
-        <b>{resource.dataset}</b>: {formatNumber(data.resource.documents.length)} documents,{" "}
-        {formatNumber(gold.start.length)} mentions
+        <b>{resource.dataset}</b>: {formatCount(data.resource.documents.length, "document")},{" "}
+        {formatCount(gold.start.length, "mention")}
         {count < gold.start.length && `, ${formatNumber(count)} of which count`}.{" "}
         {judgeTracks.length > 1 && (
           <>
@@ -200,7 +201,12 @@ function GoldReport({ data, resource, dataset }: { data: Data; resource: Dataset
             )}
           </>
         )}
-        The linter reports {formatNumber(resource.rules.reduce((sum, rule) => sum + rule[3], 0))} findings.
+        The linter reports{" "}
+        {formatCount(
+          resource.rules.reduce((sum, rule) => sum + rule[3], 0),
+          "finding",
+        )}
+        .
       </h1>
       <Toolbar>
         <DatasetSelect predicate={(item) => item.cases} />
@@ -299,4 +305,4 @@ function GoldReport({ data, resource, dataset }: { data: Data; resource: Dataset
   );
 }
 
-export const PAGE: Page = { title: "Gold standard", position: 80, Content: GoldStandard };
+export const PAGE: Page = { title: "Gold standard", group: "Data", position: 10, Content: GoldStandard };

@@ -17,6 +17,7 @@ import {
   leaderboardState,
   MentionContext,
   MoreLink,
+  pluralise,
   SearchField,
   Select,
   systemName,
@@ -651,7 +652,7 @@ function EntityReport({ data, dataset }: { data: Data; dataset: string }) {
             , <span dir="auto">{data.getDescription(entity)}</span>
           </>
         )}
-        : <b>{formatNumber(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard
+        : <b>{formatNumber(mentions.length)}</b> {pluralise(mentions.length, "mention")} in the gold standard
         {mentions.length > 0 && (
           <>
             , as{" "}
@@ -732,7 +733,7 @@ function SurfaceReport({ data, dataset }: { data: Data; dataset: string }) {
     <>
       <h1 dir="auto">“{surface}”</h1>
       <p class="summary">
-        <b>{formatNumber(mentions.length)}</b> mention{mentions.length === 1 ? "" : "s"} in the gold standard
+        <b>{formatNumber(mentions.length)}</b> {pluralise(mentions.length, "mention")} in the gold standard
         {entities.length > 0 && (
           <>
             , referring to{" "}
@@ -781,4 +782,4 @@ function SurfaceReport({ data, dataset }: { data: Data; dataset: string }) {
   );
 }
 
-export const PAGE: Page = { title: "Entities", position: 70, Content: Entities };
+export const PAGE: Page = { title: "Entities", group: "Data", position: 20, Content: Entities };

@@ -4,6 +4,7 @@ import { EntityPage } from "./entities";
 
 export const PAGE: Page = {
   title: "Entity",
+  group: "Data",
   position: 0,
   Content: EntityPage,
   isListed: () => false,

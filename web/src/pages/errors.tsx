@@ -3,6 +3,7 @@
 import {
   DatasetSelect,
   EmptyState,
+  formatCount,
   formatNumber,
   formatPercent,
   getHiddenSystems,
@@ -131,7 +132,7 @@ function CategoryTree({ resource }: { resource: ErrorsResource }) {
               errors === null
                 ? (entry.undefined[category.index] ?? "undefined")
                 : total === null
-                  ? `${errors} errors`
+                  ? formatCount(errors ?? 0, "error")
                   : `${errors} of ${total}${undecidedCount ? `, ${undecidedCount} undecided` : ""}`;
             if (errors === null)
               return {
@@ -243,4 +244,4 @@ function summariseErrors(resource: ErrorsResource, counts: ErrorsResource["count
   );
 }
 
-export const PAGE: Page = { title: "Errors", position: 20, Content: Errors };
+export const PAGE: Page = { title: "Errors", group: "Errors", position: 10, Content: Errors };

@@ -27,6 +27,7 @@ import {
 } from "../components";
 import { CORRECT_LINK, type Data, MISSED_MENTION, SPURIOUS_PREDICTION, UNCOUNTED_CASE, WRONG_LINK } from "../data";
 import { Graph } from "../graph";
+import { measureTitle } from "../measures";
 import type { Page } from "../page";
 import { findRegions } from "../regions";
 import * as resources from "../resources";
@@ -78,7 +79,7 @@ function useTable() {
         label="measure"
         name="m"
         value={table.measure}
-        options={tables.map((item) => [item.measure, item.measure])}
+        options={tables.map((item) => [item.measure, `${measureTitle(item.measure)} · ${item.measure}`])}
       />
       {leaderboard.profiles.length > 1 && (
         <Select
@@ -100,10 +101,10 @@ function DatasetChart() {
     { table, controls } = useTable();
   const chart: ChartData = {
     name: "datasets",
-    title: `${table.measure} of every system on every dataset`,
+    title: `${measureTitle(table.measure)} of every system on every dataset`,
     description: "Datasets in order of their mean score, the easiest first.",
     x: "dataset",
-    y: table.measure,
+    y: measureTitle(table.measure),
     form: "line",
     log: false,
     diagonal: false,
@@ -184,7 +185,9 @@ function HeatTable() {
   ]);
   return (
     <>
-      <h1 class="summary">{table.measure} of all systems on all datasets. Darker cells have higher scores.</h1>
+      <h1 class="summary">
+        {measureTitle(table.measure)} of all systems on all datasets. Darker cells have higher scores.
+      </h1>
       <Toolbar>
         <FigureSelect />
         {controls}
@@ -534,4 +537,4 @@ function VerdictReport({ data, resource, dataset }: { data: Data; resource: Cred
   );
 }
 
-export const PAGE: Page = { title: "Figures", position: 110, Content: Figures };
+export const PAGE: Page = { title: "Figures", group: "Results", position: 40, Content: Figures };

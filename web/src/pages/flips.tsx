@@ -4,6 +4,7 @@ import {
   DatasetSelect,
   EmptyState,
   EntityLink,
+  formatCount,
   formatHidden,
   formatNumber,
   formatPercent,
@@ -24,11 +25,11 @@ import {
   useTexts,
 } from "../components";
 import { countItems, type Data, UNCOUNTED_CASE } from "../data";
+import { measureTitle } from "../measures";
 import type { Page } from "../page";
 import { currentUrl, pageUrl, route } from "../route";
 import { type Cell, type Column, Sheet } from "../sheet";
 import { NoCases } from "./cases";
-import { measureTitle } from "./leaderboard";
 
 export function Flips() {
   const dataset = getSelectedDataset((item) => item.cases)!;
@@ -286,10 +287,10 @@ function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
   return (
     <>
       <h1 class="summary">
-        <b>{titleA}</b> alone links <a href={flipsUrl("", "one")}>{formatNumber(countA)} mentions</a> correctly,{" "}
+        <b>{titleA}</b> alone links <a href={flipsUrl("", "one")}>{formatCount(countA, "mention")}</a> correctly,{" "}
         <b>{titleB}</b> alone <a href={flipsUrl("", "two")}>{formatNumber(countB)}</a>.{" "}
         <span class="quiet">
-          Of {formatNumber(total)} mentions, both link {coverageLink("all", bothCount)} correctly (
+          Of {formatCount(total, "mention")}, both link {coverageLink("all", bothCount)} correctly (
           {formatPercent(bothCount / Math.max(total, 1))} %), and neither links {coverageLink("none", neitherCount)}.
         </span>
       </h1>
@@ -343,7 +344,7 @@ function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
         </p>
       )}
       <h2>
-        {formatNumber(mentions.length)} mentions
+        {formatCount(mentions.length, "mention")}
         {query.value && (
           <>
             : {groupTitle(query.value)}{" "}
@@ -359,4 +360,4 @@ function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
   );
 }
 
-export const PAGE: Page = { title: "Flips", position: 50, Content: Flips };
+export const PAGE: Page = { title: "Flips", group: "Errors", position: 30, Content: Flips };

@@ -2,6 +2,7 @@
 
 import { CategoryBreakdown, FacetBreakdown } from "../breakdown";
 import {
+  formatCount,
   formatHidden,
   formatPercent,
   getHiddenSystems,
@@ -18,35 +19,15 @@ import {
   Toolbar,
 } from "../components";
 import { compilePattern } from "../data";
+import { MeasureLabel, measurePhrase, measureTitle } from "../measures";
 import type { Page } from "../page";
 import { currentUrl, pageUrl, route, updateQuery } from "../route";
 import type { MeasureTable } from "../shape";
 import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
-
-const MEASURE_TITLES: Record<string, string> = {
-  "micro.p": "P",
-  "micro.r": "R",
-  "micro.f1": "F1",
-  "macro.p": "macro P",
-  "macro.r": "macro R",
-  "macro.f1": "macro F1",
-  "macro.f1-of-means": "F1 of means",
-  accuracy: "accuracy",
-};
-
-export function measureTitle(name: string): string {
-  const suffix = name.slice(name.lastIndexOf(":") + 1);
-  return MEASURE_TITLES[suffix] ?? suffix;
-}
+import { SystemDescriptions } from "../systems";
+import { Whisker } from "../whisker";
 
 const measureView = (name: string): string => name.slice(0, name.lastIndexOf(":"));
-
-/** Shorten the title of a measure; keep the view if the visible measures differ in it. */
-function distinctTitle(name: string, measures: readonly string[]): string {
-  return measures.every((measure) => measureView(measure) === measureView(name))
-    ? measureTitle(name)
-    : `${measureView(name)} ${measureTitle(name)}`;
-}
 
 type Range = readonly [number, number];
 
@@ -71,22 +52,6 @@ function scoreRange(
             high = Math.max(high, bound);
           }
   return low <= high ? [Math.floor(10 * low) / 10, Math.ceil(10 * high) / 10] : [0, 1];
-}
-
-/** An interval as a whisker; a single element, since a leaderboard may contain thousands. */
-function Whisker({ interval: [low, value, high] }: { interval: readonly [number, number, number] }) {
-  const width = high - low,
-    position = width < 1 ? low / (1 - width) : 0;
-  const formatShare = (fraction: number) => `${(100 * fraction).toFixed(1)}%`;
-  return (
-    <span
-      class="whisker"
-      style={[
-        `background-size:2px 8px,${formatShare(width)} 1px`,
-        `background-position:${formatShare(value)} 0,${formatShare(position)} 4px`,
-      ].join(";")}
-    />
-  );
 }
 
 /** Check whether a value is better than another, in the direction of its measure. */
@@ -206,13 +171,14 @@ function Summary({
   means: readonly (number | null)[];
 }) {
   const leaderboard = leaderboardState.value!,
-    measure = measureTitle(table.measure);
+    measure = measurePhrase(table.measure);
   const formatLeaders = (leaders: readonly number[], bestText: string) => (
     <>
       <b>{joinNames(leaders)}</b> {leaders.length > 1 ? "share" : "has"} the {bestText}
     </>
   );
-  const formatScope = (count: number, total: number) => (count < total ? ` of the ${count} systems shown` : "");
+  const formatScope = (count: number, total: number) =>
+    count < total ? ` of the ${formatCount(count, "system")} shown` : "";
   if (!systems.length) return <h1 class="summary">No matching systems.</h1>;
   if (datasetIndexes.length === 1) {
     const [datasetIndex] = datasetIndexes,
@@ -222,7 +188,7 @@ function Summary({
     if (!scoredSystems.length)
       return (
         <h1 class="summary">
-          No system has a score for {table.measure} on {datasetName}.
+          No system has a score for {measure} on {datasetName}.
         </h1>
       );
     const bestScore = bestValue(
@@ -238,7 +204,8 @@ function Summary({
               {datasetName}.
             </>
           ) : (
-            `${measure} of ${scoredSystems.length} systems on ${datasetName}. No value of it is better than another.`
+            `${measureTitle(table.measure)} of ${scoredSystems.length} systems on ${datasetName}. ` +
+            "No value of it is better than another."
           )}
         </h1>
       );
@@ -465,7 +432,7 @@ function Scores({
     { title: "system" },
     ...scoreColumns.map(({ table, datasetIndex }): Column => {
       const datasetName = datasetIndex < 0 ? "mean" : leaderboard.datasets[datasetIndex].name,
-        measureName = distinctTitle(table.measure, measures);
+        measureName = measureTitle(table.measure);
       const [group, title] = query.group === "measure" ? [measureName, datasetName] : [datasetName, measureName];
       const isMajor =
         scoreColumns.length <= 6 ||
@@ -479,10 +446,10 @@ function Scores({
         kind: "number",
         sortKey: columnKey({ table, datasetIndex }),
         isMinor: !isMajor,
-        content: (
-          <span title={`${table.measure}${datasetIndex < 0 ? ", mean" : ` on ${datasetName}`}`}>
-            {isGrouped ? title : singleDataset >= 0 || datasetIndexes.length === 1 ? measureName : datasetName}
-          </span>
+        content: (isGrouped ? query.group !== "measure" : datasetIndexes.length === 1) ? (
+          <MeasureLabel name={table.measure} />
+        ) : (
+          datasetName
         ),
       };
     }),
@@ -521,7 +488,7 @@ function Scores({
         {controls}
         <MultiSelect
           label="measures"
-          options={names.map((name) => [name, name])}
+          options={names.map((name) => [name, measureTitle(name), name])}
           selection={measures}
           onChange={(selection) => updateQuery({ m: selection.join(" ") })}
         />
@@ -563,15 +530,9 @@ function Scores({
         </p>
       )}
       <p class="quiet prose">
-        Scores in percent
-        {isGrouped || datasetIndexes.length > 1
-          ? ""
-          : `, ${visibleTables
-              .map((table) => measureView(table.measure))
-              .filter((view, index, views) => views.indexOf(view) === index)
-              .join(", ")}`}
-        . {hasIntervals && `Whiskers: 95 % confidence intervals, on a scale from ${rangeText}. `}
-        Bold: best score{isFiltered && ` of the ${systems.length} systems shown`}.{" "}
+        {visibleTables.length === 1 ? <MeasureLabel name={mainTable.measure} /> : "Scores"} in percent.{" "}
+        {hasIntervals && `Whiskers: 95 % confidence intervals, on a scale from ${rangeText}. `}
+        Bold: best score{isFiltered && ` of the ${formatCount(systems.length, "system")} shown`}.{" "}
         {hasTests &&
           `≈: not the best score, but no system${isFiltered ? " shown" : ""} is significantly better ` +
             `(${leaderboard.tests}). `}
@@ -580,6 +541,7 @@ function Scores({
           `Means cover the ${meanDatasets.length} datasets with predictions from all visible systems.`}
       </p>
       <UntestedDifferences tables={visibleTables} datasetIndexes={datasetIndexes} systems={systems} />
+      <SystemDescriptions systems={systems} />
       <Notes dataset={singleDataset >= 0 ? singleDataset : null} />
     </>
   );
@@ -615,7 +577,7 @@ function UntestedDifferences({
       <ul>
         {[...measuresByNote].map(([note, measures]) => (
           <li key={note}>
-            <b>{measures.join(", ")}</b>: {note}
+            <b>{measures.map(measureTitle).join(", ")}</b>: {note}
           </li>
         ))}
       </ul>
@@ -656,4 +618,4 @@ function Notes({ dataset }: { dataset: number | null }) {
   );
 }
 
-export const PAGE: Page = { title: "Leaderboard", position: 10, Content: Leaderboard };
+export const PAGE: Page = { title: "Leaderboard", group: "Results", position: 10, Content: Leaderboard };

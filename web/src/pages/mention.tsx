@@ -4,6 +4,7 @@ import { SurfacePage } from "./entities";
 
 export const PAGE: Page = {
   title: "Mention",
+  group: "Data",
   position: 0,
   Content: SurfacePage,
   isListed: () => false,

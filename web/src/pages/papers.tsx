@@ -243,7 +243,8 @@ const OwnTable = ({ name, rows }: { name: string; rows: readonly (readonly strin
 
 export const PAGE: Page = {
   title: "Papers",
-  position: 130,
+  group: "Method",
+  position: 30,
   Content: Papers,
   isListed: () => leaderboardState.value!.has_papers,
 };

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import {
   DatasetSelect,
   EmptyState,
+  formatCount,
   formatNumber,
   formatPercent,
   formatSigned,
@@ -23,6 +24,7 @@ import {
   useTexts,
 } from "../components";
 import type { Data } from "../data";
+import { MeasureLabel, measurePhrase } from "../measures";
 import type { Page } from "../page";
 import * as resources from "../resources";
 import { currentUrl, pageUrl, route } from "../route";
@@ -44,7 +46,10 @@ export function Profiles() {
       text: profile.title,
       content: (
         <>
-          <span title={profile.description}>{profile.title}</span> <span class="quiet">{profile.headline}</span>
+          <span title={profile.description}>{profile.title}</span>{" "}
+          <span class="quiet">
+            <MeasureLabel name={profile.headline} />
+          </span>
         </>
       ),
     },
@@ -198,15 +203,16 @@ function GapDetails({
     candidates.find((item) => getVisibleSystems().includes(item.system)) ??
     candidates[0];
   if (!reasons) return null;
-  const title = leaderboard.profiles.find((item) => item.name === profile)?.title ?? profile;
+  const title = leaderboard.profiles.find((item) => item.name === profile)?.title ?? profile,
+    ownTitle = leaderboard.profiles[0].title;
   return (
     <section ref={section}>
       <h2>
-        {systemTitle(reasons.system)}: from {title} to {leaderboard.profiles[0].title}
+        {systemTitle(reasons.system)}: from {title} to {ownTitle}
       </h2>
       <p class="summary">
-        {title}: {formatPercent(reasons.reference_score)} ({reasons.reference_measure}). {leaderboard.profiles[0].title}
-        : {formatPercent(reasons.score)} ({reasons.measure}). Difference:{" "}
+        {title}: {formatPercent(reasons.reference_score)} ({measurePhrase(reasons.reference_measure)}). {ownTitle}:{" "}
+        {formatPercent(reasons.score)} ({measurePhrase(reasons.measure)}). Difference:{" "}
         <b>{formatSigned(reasons.score - reasons.reference_score)}</b> points.
       </p>
       <Toolbar>
@@ -306,7 +312,7 @@ function FlippedCases({ reasons, dataset }: { reasons: Reasons; dataset: string 
   return (
     <>
       <h2>
-        {formatNumber(step.flip_count)} cases changed by {step.settings.map(([name]) => name).join(", ")} alone
+        {formatCount(step.flip_count, "case")} changed by {step.settings.map(([name]) => name).join(", ")} alone
       </h2>
       <Loader state={state}>
         {(data) => <FlipTable data={data} reasons={reasons} step={step} dataset={dataset} />}
@@ -393,4 +399,4 @@ function FlipTable({
   );
 }
 
-export const PAGE: Page = { title: "Profiles", position: 90, Content: Profiles };
+export const PAGE: Page = { title: "Profiles", group: "Method", position: 10, Content: Profiles };

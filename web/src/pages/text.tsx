@@ -5,7 +5,6 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type HoverTarget, RegionCard } from "../card";
 import {
   DatasetSelect,
-  EmptyState,
   formatNumber,
   formatPercent,
   getRowLimit,
@@ -17,6 +16,7 @@ import {
   Loader,
   MoreLink,
   MultiSelect,
+  pluralise,
   SearchField,
   Select,
   systemName,
@@ -26,6 +26,7 @@ import {
 } from "../components";
 import { type Case, CORRECT_LINK, compilePattern, type Data, UNCOUNTED_CASE } from "../data";
 import { BarSample, DocumentPart, isPrinting, type Layout } from "../document";
+import { MissingTarget } from "../missing";
 import type { Page } from "../page";
 import { findRegions, type Region } from "../regions";
 import { pageUrl, route, updateQuery } from "../route";
@@ -47,7 +48,16 @@ export function TextPage() {
   return (
     <Loader state={useData(dataset.key)}>
       {(data) => {
-        const doc = route.value.query.doc === undefined ? -1 : data.findDocument(route.value.query.doc);
+        const { doc: id } = route.value.query;
+        const doc = id === undefined ? -1 : data.findDocument(id);
+        if (id && doc < 0)
+          return (
+            <MissingTarget
+              targets={[`document “${id}” in ${dataset.name}`]}
+              linkText="All documents"
+              changes={{ dataset: dataset.key }}
+            />
+          );
         return doc < 0 ? (
           <DocumentList data={data} dataset={dataset.key} />
         ) : (
@@ -132,10 +142,9 @@ function DocumentList({ data, dataset }: { data: Data; dataset: string }) {
   ]);
   return (
     <>
-      {query.doc !== undefined && <EmptyState message={`${data.resource.dataset} has no document “${query.doc}”.`} />}
       <h1 class="summary">
-        <b>{formatNumber(docs.length)}</b> {docs.length === 1 ? "document" : "documents"}. Columns show each system's
-        share of correct mentions in percent.
+        <b>{formatNumber(docs.length)}</b> {pluralise(docs.length, "document")}. Columns show each system's share of
+        correct mentions in percent.
       </h1>
       <Toolbar>
         <DatasetSelect predicate={(item) => item.cases} />
@@ -269,6 +278,7 @@ function Reading({ data, dataset, doc }: { data: Data; dataset: string; doc: num
               onChange={(names) => updateQuery({ tracks: names.join(",") }, true)}
             />
             <span class="quiet">
+              {query.at && selectedIndex < 0 && `No region at ${query.at}. `}
               {isFiltered ? (
                 <>
                   {formatCount(markedCount, "matching region")} in this document,{" "}
@@ -507,4 +517,15 @@ function Legend({ layout: { data, tracks, isCompact } }: { layout: Layout }) {
   );
 }
 
-export const PAGE: Page = { title: "Texts", position: 40, Content: TextPage };
+export const PAGE: Page = {
+  title: "Texts",
+  group: "Texts",
+  position: 10,
+  Content: TextPage,
+  keys: [
+    ["n j", "next region, or next case of the filter"],
+    ["p k", "previous region or case"],
+    ["← →", "from a region: previous and next region"],
+    ["Esc", "clear the selection"],
+  ],
+};

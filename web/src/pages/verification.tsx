@@ -16,6 +16,7 @@ import { formatFixed } from "../rounding";
 import { route } from "../route";
 import type { JudgeQuality, PosthocRecord, SourceRecord, VerificationFile, VerificationResource } from "../shape";
 import { type Cell, type Column, Sheet } from "../sheet";
+import { Whisker } from "../whisker";
 
 export function Verification() {
   const state = useResource(() => resources.loadResource("verification"), "verification");
@@ -266,7 +267,7 @@ function OutcomeBar({ source }: { source: SourceRecord }) {
 function scoreCell(score: PosthocRecord | undefined, measure: "precision" | "recall"): Cell {
   const value = score?.[measure] ?? null;
   const bounds = score?.[`${measure}_interval`] ?? null;
-  const toPercent = (fraction: number) => 100 * Math.min(1, fraction);
+  const clampShare = (fraction: number) => Math.max(0, Math.min(1, fraction));
   return {
     text: formatPercent(value),
     content:
@@ -275,25 +276,7 @@ function scoreCell(score: PosthocRecord | undefined, measure: "precision" | "rec
       ) : (
         <span title={bounds ? `${formatPercent(bounds[0])} to ${formatPercent(bounds[1])}` : ""}>
           <span class="figure">{formatPercent(value)}</span>
-          <svg class="whisker" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-            {bounds && (
-              <line
-                x1={toPercent(bounds[0])}
-                x2={toPercent(bounds[1])}
-                y1="4"
-                y2="4"
-                vector-effect="non-scaling-stroke"
-              />
-            )}
-            <line
-              class="dot"
-              x1={toPercent(value)}
-              x2={toPercent(value)}
-              y1="0"
-              y2="8"
-              vector-effect="non-scaling-stroke"
-            />
-          </svg>
+          {bounds && <Whisker interval={[bounds[0], value, bounds[1]].map(clampShare) as [number, number, number]} />}
         </span>
       ),
   };
@@ -301,7 +284,8 @@ function scoreCell(score: PosthocRecord | undefined, measure: "precision" | "rec
 
 export const PAGE: Page = {
   title: "Verification",
-  position: 120,
+  group: "Method",
+  position: 20,
   Content: Verification,
   isListed: () => leaderboardState.value!.has_verification,
 };

@@ -195,5 +195,7 @@ def create_app(config: AnnotatingConfig) -> Guard:
     ]
     for method, path, endpoint, description in routes:
         app.add_api_route(path, endpoint, methods=[method], summary=description)
-    add_error_handlers(app, {KaratError: "bad-request", AccessDeniedError: "not-yours", RevisionError: "stale"})
+    add_error_handlers(
+        app, {KaratError: "bad-request", AccessDeniedError: "not-yours", RevisionError: "stale"}, "annotate"
+    )
     return Guard(app, config.hosts, _SIZE, check_json, {**HEADERS, "cache-control": "no-store"})

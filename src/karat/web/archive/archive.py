@@ -45,7 +45,7 @@ TEXT_STATUS, BLANK_TEXT = "texts", "blank"
 class ArchiveEntry(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
     """A system on a dataset under a profile, with the content hashes of its files."""
 
-    layout: Literal["karat-entry/2"] = "karat-entry/2"
+    layout: Literal["karat-entry/3"] = "karat-entry/3"
     system: str
     dataset: str
     data: str
@@ -71,6 +71,12 @@ class ArchiveEntry(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
     """Type names in the knowledge base."""
     title: str | None = None
     seconds: float | None = None
+    description: str | None = None
+    """Description of the system, if an upload states one."""
+    date: str | None = None
+    """Date of the system, such as 2026-01-31, if an upload states one."""
+    is_upload: bool = False
+    """Whether a user uploaded it to the server."""
 
     @property
     def key(self) -> str:
@@ -231,7 +237,7 @@ class _Layout(msgspec.Struct):
     layout: str
 
 
-_LAYOUTS: Final = ("karat-submission/2", "karat-entry/2", "karat-credits/2", "karat-curve/2", "karat-why/2")
+_LAYOUTS: Final = ("karat-submission/2", "karat-entry/3", "karat-credits/2", "karat-curve/2", "karat-why/2")
 
 
 class _CurveKind(msgspec.Struct):

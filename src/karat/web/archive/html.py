@@ -10,6 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
+from karat.model.output.progress import track_progress
 from karat.web.archive.archive import Archive
 from karat.web.archive.resource import build_resource, list_resources
 
@@ -49,11 +50,16 @@ def render_html(archive: Archive) -> Iterator[bytes]:
     yield _HEAD.encode()
     yield f'<meta http-equiv="Content-Security-Policy" content="{escape(content_policy)}">\n'.encode()
     yield f"<title>{escape(archive.title)}</title>\n<style>{style}</style>\n</head>\n<body>\n".encode()
-    yield b'<div id="karat"><noscript>This report needs JavaScript.</noscript></div>\n'
-    for name in list_resources(archive):
-        # Neither names nor Base64 have letters that HTML would take for its own.
-        data = b64encode(gzip.compress(build_resource(archive, name), 6, mtime=0))
-        yield f'<script type="application/octet-stream" id="resource:{name}">'.encode() + data + b"</script>\n"
+    # Browsers show this while they read a large file.
+    yield b'<div id="karat"><p class="waiting">Loading the report \xe2\x80\xa6</p>'
+    yield b"<noscript>This report needs JavaScript.</noscript></div>\n"
+    names = list(list_resources(archive))
+    with track_progress("building pages", len(names)) as advance:
+        for name in names:
+            # Neither names nor Base64 have letters that HTML would take for its own.
+            data = b64encode(gzip.compress(build_resource(archive, name), 6, mtime=0))
+            yield f'<script type="application/octet-stream" id="resource:{name}">'.encode() + data + b"</script>\n"
+            advance(1)
     yield f"<script>{script}</script>\n".encode()
     licences = read_bundle_file("licences.txt").replace("--", "–")
     yield f"<!--\n{licences}-->\n</body>\n</html>\n".encode()

@@ -25,6 +25,7 @@ from karat.model.results.result import GroupScores, Result
 from karat.model.tables.facet_values import NONE
 from karat.version import __version__
 from karat.web.archive.archive import Archive, ArchiveEntry
+from karat.web.archive.measure_titles import describe_measure
 from karat.web.archive.reproductions import list_reproductions
 from karat.web.archive.shape import (
     CategoryInfo,
@@ -64,7 +65,6 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
     main_results = by_profile.pop(archive.profile, {})
     if main_results:  # an archive may have only reproductions of papers
         by_profile = {archive.profile: main_results, **by_profile}
-    titles = {entry.system: entry.title for entry in archive.entries if entry.title}
     averaged = [index for index, key in enumerate(keys) if all((key, system) in main_results for system in systems)]
     return LeaderboardResource(
         layout="karat-archive/2",
@@ -75,10 +75,13 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
         tests=f"at least {_PERMUTATIONS} permutations of paired documents, p ≤ {_ALPHA:g} after Holm's correction for "
         "all pairs on a dataset",
         texts=archive.texts,
-        systems=[SystemInfo(system, titles.get(system) or system) for system in systems],
+        systems=[_describe_system(archive, system) for system in systems],
         datasets=[_describe_dataset(archive, key) for key in keys],
         averaged_datasets=averaged,
         profiles=[_describe_profile(name, results) for name, results in by_profile.items()],
+        measure_titles={
+            measure: describe_measure(measure) for results in by_profile.values() for measure in _list_measures(results)
+        },
         tables=[
             _build_table(name, measure, results, systems, keys, averaged, main_results)
             for name, results in by_profile.items()
@@ -99,6 +102,22 @@ def _group_by_profile(archive: Archive) -> list[tuple[str, list[ArchiveEntry]]]:
     entries = [entry for entry in archive.all_entries.values() if (entry.key, entry.system) in pairs]
     entries_by_profile = sorted(entries, key=lambda entry: entry.profile)
     return [(name, list(group)) for name, group in groupby(entries_by_profile, key=lambda entry: entry.profile)]
+
+
+def _describe_system(archive: Archive, system: str) -> SystemInfo:
+    """Return title, description and date of a system; the last submitted ones count."""
+    entries = [entry for entry in archive.entries if entry.system == system]
+
+    def find_last(name: str) -> str | None:
+        return next((value for entry in reversed(entries) if (value := getattr(entry, name))), None)
+
+    return SystemInfo(
+        system,
+        find_last("title") or system,
+        find_last("description"),
+        find_last("date"),
+        any(entry.is_upload for entry in entries),
+    )
 
 
 def _describe_dataset(archive: Archive, key: str) -> DatasetInfo:

@@ -20,10 +20,15 @@ CASE_KINDS: Final = ("correct", "wrong link", "wrong span", "missed", "spurious"
 
 
 class SystemInfo(JsonRecord, frozen=True):
-    """A system: its name and its title."""
+    """A system: its name and title, and what its submitter states about it."""
 
     name: str
     title: str
+    description: str | None
+    date: str | None
+    """The date of the system, such as 2026-01-31."""
+    is_upload: bool
+    """Whether a user uploaded it to the server."""
 
 
 class DatasetInfo(JsonRecord, frozen=True):
@@ -114,6 +119,8 @@ class LeaderboardResource(JsonRecord, frozen=True):
     averaged_datasets: list[int]
     """Indices of the datasets that means are taken over."""
     profiles: list[ProfileInfo]
+    measure_titles: dict[str, str]
+    """Plain titles of all measures, such as `Linking F1 (in-KB)`, by name."""
     tables: list[MeasureTable]
     notes: list[CellNote]
     has_verification: bool

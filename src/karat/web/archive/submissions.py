@@ -51,6 +51,14 @@ _JOB_ENTRIES: Final = 8
 _NORMAL_PAIRS = 32  # overlapping predictions per mention; published runs have one to three
 
 
+class UploadDetails(NamedTuple):
+    """Details that a user states about an uploaded system; None if unknown."""
+
+    description: str | None
+    date: str | None
+    """Such as 2026-01-31."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArchiveOptions:
     """Contents of a submission in addition to scores and cases under the request's profile."""
@@ -63,6 +71,8 @@ class ArchiveOptions:
     """Number of bootstrap samples, if the request has none."""
     has_group_intervals: bool = True
     """Whether scores by group have intervals, which result files contain and pages do not show."""
+    upload: UploadDetails | None = None
+    """Details of the system if a user uploaded it."""
 
     @classmethod
     def from_names(
@@ -98,22 +108,22 @@ def score_entries(
     entry_list, request, options = list(entries), request or Request.from_options(), options or ArchiveOptions()
     _check_pairs(entry_list)
     jobs = [
-        _ScoringJob(
-            request or Request.from_options(), options or ArchiveOptions(), indices, [entry_list[i] for i in indices]
-        )
+        _ScoringJob(request, options, indices, [entry_list[index] for index in indices])
         for indices in _divide_entries(entry_list)
     ]
-    archive_entries: dict[int, list[ArchiveEntry]] = {}
+    scored_entries: dict[int, list[ArchiveEntry]] = {}
     with track_progress("scoring", len(entry_list)) as advance:
         for scored in map_in_processes(_score_job, jobs, lambda job: advance(len(job.entries))):
-            archive_entries |= scored.entries
+            scored_entries |= scored.entries
             for (kind, _), data in scored.files.items():
                 files.put(kind, data)
-    digests = [
-        files.put("entries", msgspec.json.encode(entry))
-        for index in sorted(archive_entries)
-        for entry in archive_entries[index]
-    ]
+    archive_entries = [entry for index in range(len(entry_list)) for entry in scored_entries[index]]
+    if options.upload is not None:
+        archive_entries = [
+            msgspec.structs.replace(archive_entry, **options.upload._asdict(), is_upload=True)
+            for archive_entry in archive_entries
+        ]
+    digests = [files.put("entries", msgspec.json.encode(archive_entry)) for archive_entry in archive_entries]
     return ArchiveSubmission(submitted_at=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
 
 
@@ -347,12 +357,14 @@ def _store_evaluation(
     request, options = evaluation.request, requests.options
     other_results: dict[str, Result] = {}
     refusals: dict[str, str] = {}
-    for name in options.profiles:
-        if name != request.profile:
+    other_profiles = [name for name in options.profiles if name != request.profile]
+    with track_progress(f"scoring {entry.system} under other profiles", len(other_profiles)) as advance:
+        for name in other_profiles:
             try:
                 other_results[name] = evaluation.with_request(request.with_profile(name)).result
             except KaratError as problem:  # data of another task
                 refusals[name] = str(problem)
+            advance(1)
     measure = get_headline(evaluation.result)
     view = str(parse_measure(measure).view)
     cases = collect_cases(evaluation, view) if corpus.has_text and _has_mention_cases(evaluation, measure) else None

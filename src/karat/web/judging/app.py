@@ -150,7 +150,7 @@ def create_app(config: JudgingConfig) -> Guard:
     ]
     for method, path, endpoint, description in routes:
         app.add_api_route(path, endpoint, methods=[method], summary=description)
-    add_error_handlers(app, {KaratError: "bad-request", AccessDeniedError: "not-yours"})
+    add_error_handlers(app, {KaratError: "bad-request", AccessDeniedError: "not-yours"}, "judge")
     return Guard(app, config.hosts, _SIZE, check_json, {**HEADERS, "cache-control": "no-store"})
 
 

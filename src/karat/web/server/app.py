@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +22,8 @@ from pydantic import Field as Parameter
 from starlette.concurrency import run_in_threadpool
 
 from karat.model.output.json_files import JsonRecord
+from karat.model.profile_signatures import get_profile
+from karat.model.registry import list_plugins
 from karat.storage.content_store import FolderStore
 from karat.version import __version__
 from karat.web.archive.archive import Archive, TextsShown
@@ -30,14 +32,23 @@ from karat.web.archive.resource import build_resource, list_all, list_resources
 from karat.web.archive.shape import CASE_KINDS, SearchResource
 from karat.web.server.guard import Guard, check_token
 from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
+from karat.web.server.progress import UploadProgress
 from karat.web.server.request_checks import LOOPBACK, PROBLEMS, RateLimit, RequestHeaders, WebError, WebProblem
-from karat.web.server.uploads import NAME, UploadLimits, score_upload
+from karat.web.server.uploads import (
+    MAX_DESCRIPTION,
+    NAME,
+    Upload,
+    UploadLimits,
+    list_knowledge_bases,
+    score_upload,
+)
 
 _MAX_CACHED: Final = 512  # cached responses
 _MAX_OPEN: Final = 16  # archives held open
 _STABLE_NS: Final = 2 * 10**9  # nanoseconds after which a folder that changed again has another time
 _ENVELOPE: Final = 10_000  # bytes of an upload besides its files
 _WATCHED_FOLDERS: Final = ("submissions", "verifications")  # written last by a submission
+_PROGRESS_KEY: Final = "^([0-9a-f]{32})?$"
 _STATIC: Final = frozenset({"client.js", "client.css", "licences.txt"})
 
 
@@ -46,7 +57,7 @@ class ServerConfig:
     """Configuration of the viewer.
 
     `root` is the archive folder, `texts` the amount of text shown, `hosts` are the accepted host names. `token` allows
-    uploads; None makes the server read-only.
+    uploads; None makes the server read-only. `knowledge_bases` are the paths of those that uploads may name.
     """
 
     root: Path
@@ -54,6 +65,7 @@ class ServerConfig:
     title: str = "Karat"
     hosts: tuple[str, ...] = LOOPBACK
     token: str | None = None
+    knowledge_bases: Mapping[str, str] = field(default_factory=list_knowledge_bases)
     upload_limits: UploadLimits = field(default_factory=UploadLimits)
     upload_rate: RateLimit = field(default_factory=lambda: RateLimit(6, 60.0))
     search_rate: RateLimit = field(default_factory=lambda: RateLimit(120, 60.0))
@@ -82,7 +94,10 @@ class _ArchiveCache:
         """Return the archive, restricted to `submission` unless it is None; raise a `not-found` error if unknown."""
         self._refresh()
         if submission is not None and submission not in self._state:
-            raise WebError("not-found", "no such submission.")
+            raise WebError(
+                "not-found",
+                f"the archive has no submission {submission}. Check the link, or ask its sender for the archive.",
+            )
         archives = self._archives  # another thread may begin new ones
         if len(archives) >= _MAX_OPEN and submission not in archives:
             archives.clear()
@@ -120,13 +135,14 @@ def create_app(config: ServerConfig) -> Guard:
     """Create the ASGI application of the viewer, behind the guard that checks every request."""
     cache = _ArchiveCache(config)
     scoring = BoundedSemaphore(config.upload_limits.at_once)
+    progress: dict[str, UploadProgress] = {}
     app = FastAPI(title="Karat", version=__version__, openapi_url=None, redirect_slashes=False)
     error_responses = _describe_error_responses()
 
     async def page() -> Response:
         return page_response(config.title, "client")
 
-    async def submission_page(submission: _Digest) -> Response:
+    async def submission_page(submission: str) -> Response:
         await run_in_threadpool(cache.get_archive, submission)
         return await page()
 
@@ -163,6 +179,10 @@ def create_app(config: ServerConfig) -> Guard:
         system: Annotated[str, Form(pattern=f"^{NAME}$")],
         authorization: Annotated[str, Header(description="Bearer TOKEN; `karat serve` prints it")],
         profile: Annotated[str, Form(max_length=40)] = "karat",
+        kb: Annotated[str, Form(max_length=255, description="A name of GET /api/uploads; empty for none")] = "",
+        description: Annotated[str, Form(max_length=MAX_DESCRIPTION)] = "",
+        date: Annotated[str, Form(max_length=10, description="Date of the system, such as 2026-01-31")] = "",
+        key: Annotated[str, Form(pattern=_PROGRESS_KEY, description="Random key to ask for the progress")] = "",
     ) -> Response:
         check_token(authorization, config.token)
         config.upload_rate.count_request()
@@ -172,14 +192,30 @@ def create_app(config: ServerConfig) -> Guard:
         if not scoring.acquire(blocking=False):
             raise WebError("too-often", "other uploads are being scored. Try again in a minute.")
         try:
+            progress[key] = UploadProgress("starting")
             submission = await run_in_threadpool(
-                lambda: score_upload(config.root, gold_file, predictions_file, system, profile, config.upload_limits)
+                lambda: score_upload(
+                    config.root,
+                    Upload(gold_file, predictions_file, system, profile, kb, description, date),
+                    config.knowledge_bases,
+                    config.upload_limits,
+                    lambda task: progress.update({key: task}),
+                )
             )
         finally:
+            progress.pop(key, None)
             scoring.release()
         return json_response(
             await run_in_threadpool(lambda: _describe_upload(cache.get_archive(submission), submission)), 201
         )
+
+    async def upload_options() -> Response:
+        return json_response(_list_upload_options(config))
+
+    async def upload_progress(key: Annotated[str, PathParameter(pattern=_PROGRESS_KEY)]) -> Response:
+        if key not in progress:
+            raise WebError("not-found", "no upload with this key is being scored.")
+        return json_response(progress[key])
 
     async def openapi() -> Response:
         return Response(json.dumps(_build_openapi(app)), media_type="application/json")
@@ -201,6 +237,8 @@ def create_app(config: ServerConfig) -> Guard:
     app.add_api_route(
         "/api/uploads", upload, methods=["POST"], summary="Score gold and predictions", responses=error_responses
     )
+    add_get_route("/api/uploads", upload_options, "List the profiles and knowledge bases that uploads may name")
+    add_get_route("/api/uploads/{key}", upload_progress, "Get the progress of an upload that is being scored")
     add_get_route("/api/openapi.json", openapi)
     add_get_route("/at/{submission}/", submission_page)
     add_get_route(
@@ -261,6 +299,35 @@ class UploadedEntries(JsonRecord, frozen=True):
     links: list[str]
 
 
+class UploadProfile(JsonRecord, frozen=True):
+    """A profile that uploads may name."""
+
+    name: str
+    title: str
+    description: str
+
+
+class UploadOptions(JsonRecord, frozen=True):
+    """The choices that uploads have."""
+
+    is_open: bool
+    """Whether the server accepts uploads."""
+    max_bytes: int
+    profiles: list[UploadProfile]
+    knowledge_bases: list[str]
+
+
+def _list_upload_options(config: ServerConfig) -> UploadOptions:
+    """Return the profiles and knowledge bases that uploads may choose, the default profile first."""
+    profiles = {name: get_profile(name) for name in dict.fromkeys(["karat", *list_plugins("profiles")])}
+    return UploadOptions(
+        config.token is not None,
+        config.upload_limits.size,
+        [UploadProfile(name, profile.title, profile.description) for name, profile in profiles.items()],
+        list(config.knowledge_bases),
+    )
+
+
 class ResourceNames(JsonRecord, frozen=True):
     """The names of all resources, and the content hashes of all entries."""
 
@@ -294,16 +361,18 @@ def _build_openapi(app: FastAPI) -> dict[str, Any]:
     """
     description: dict[str, Any] = get_openapi(title=app.title, version=app.version, routes=app.routes)
     resources = [resource.record for resource in list_all().values()]
-    kinds = [*resources, SearchResource, ResourceNames, UploadedEntries, WebProblem]
+    kinds = [*resources, SearchResource, ResourceNames, UploadedEntries, UploadOptions, UploadProgress, WebProblem]
     (*schemas,), components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     description.setdefault("components", {}).setdefault("schemas", {}).update(components)
-    search_schema, names_schema, upload_schema, _ = schemas[len(resources) :]
+    search_schema, names_schema, upload_schema, options_schema, progress_schema, _ = schemas[len(resources) :]
     any_resource = {"anyOf": schemas[: len(resources)]}
     responses = {
         ("/api/resources", "get", "200"): names_schema,
         ("/api/resources/{name}", "get", "200"): any_resource,
         ("/api/cases", "get", "200"): search_schema,
+        ("/api/uploads", "get", "200"): options_schema,
         ("/api/uploads", "post", "201"): upload_schema,
+        ("/api/uploads/{key}", "get", "200"): progress_schema,
         ("/at/{submission}/api/resources", "get", "200"): names_schema,
         ("/at/{submission}/api/resources/{name}", "get", "200"): any_resource,
     }

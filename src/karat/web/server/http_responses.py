@@ -28,13 +28,22 @@ def json_response(content: msgspec.Struct, status: int = 200) -> Response:
 
 
 def page_response(title: str, client: str) -> Response:
-    """Return the HTML page that loads script and style of `client`: `client` (the viewer), `judge` or `annotate`."""
+    """Return the HTML page that loads script and style of `client`: `client` (the viewer), `judge` or `annotate`.
+
+    Until the script runs, the page says that it is loading.
+    """
+    content = '<div id="karat"><p class="waiting">Loading …</p><noscript>This page needs JavaScript.</noscript></div>'
+    return _html_response(title, f"{client}.css", f'{content}\n<script src="{client}.js"></script>')
+
+
+def _html_response(title: str, style: str, content: str, status: int = 200) -> Response:
+    """Return an HTML page with a title, the URL of a style sheet, and the HTML of its body."""
     return Response(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{escape(title)}</title>\n<link rel="stylesheet" href="{client}.css">\n'
-        '<link rel="icon" href="data:,">\n</head>\n<body>\n<div id="karat"></div>\n'
-        f'<script src="{client}.js"></script>\n</body>\n</html>\n',
+        f'<title>{escape(title)}</title>\n<link rel="stylesheet" href="{style}">\n'
+        f'<link rel="icon" href="data:,">\n</head>\n<body>\n{content}\n</body>\n</html>\n',
+        status,
         media_type="text/html",
     )
 
@@ -47,11 +56,14 @@ def static_response(name: str, allowed: frozenset[str]) -> Response:
     return Response(read_bundle_file(name), media_type=kind, headers={"cache-control": "no-cache"})
 
 
-def add_error_handlers(app: FastAPI, error_names: Mapping[type[KaratError], str] | None = None) -> None:
-    """Make `app` send every exception as a `WebProblem`.
+def add_error_handlers(
+    app: FastAPI, error_names: Mapping[type[KaratError], str] | None = None, client: str = "client"
+) -> None:
+    """Make `app` send every exception as a `WebProblem`, or as a page in the style of `client` to browsers.
 
     `error_names` has names in `PROBLEMS` by exception type, in addition to the default names.
     """
+    app.state.client = client
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
     for kind, error in {KaratError: "unusable", UnknownNameError: "not-found", **(error_names or {})}.items():
@@ -64,35 +76,35 @@ def _make_handler(error: str) -> Callable[..., Any]:
     The terminal of the server gets the cause, if there is one: what looks like damaged data may be an error of ours.
     """
 
-    async def handle(_: Request, problem: Exception) -> Response:
+    async def handle(request: Request, problem: Exception) -> Response:
         if problem.__cause__ is not None:
             _LOGGER.error("%s", problem, exc_info=problem.__cause__)
-        return _problem_response(WebError(error, str(problem)))
+        return _problem_response(request, WebError(error, str(problem)))
 
     return handle
 
 
-async def _handle_web_error(_: Request, problem: Exception) -> Response:
+async def _handle_web_error(request: Request, problem: Exception) -> Response:
     """Return the response for a `WebError`, with its error name and message."""
     assert isinstance(problem, WebError)
-    return _problem_response(problem)
+    return _problem_response(request, problem)
 
 
-async def _handle_invalid_request(_: Request, problem: Exception) -> Response:
+async def _handle_invalid_request(request: Request, problem: Exception) -> Response:
     """Return the response for a request with invalid parameters; its message names each of them."""
     assert isinstance(problem, RequestValidationError)
     message = "; ".join(f"{'.'.join(map(str, error['loc'][1:]))}: {error['msg']}" for error in problem.errors())
-    return _problem_response(WebError("bad-request", message or "the request is incomplete."))
+    return _problem_response(request, WebError("bad-request", message or "the request is incomplete."))
 
 
-async def _handle_http_error(_: Request, problem: Exception) -> Response:
+async def _handle_http_error(request: Request, problem: Exception) -> Response:
     """Return the response for an error of the web framework, such as 404 for an unknown path.
 
     Its error name is the one with the same HTTP status in `PROBLEMS`, or else `bad-request`. Headers are passed on.
     """
     assert isinstance(problem, HTTPException)
     error = next((name for name, status in PROBLEMS.items() if status == problem.status_code), "bad-request")
-    response = _problem_response(WebError(error, str(problem.detail)))
+    response = _problem_response(request, WebError(error, str(problem.detail)))
     response.headers.update(problem.headers or {})
     return response
 
@@ -106,19 +118,28 @@ async def _handle_unavailable_database(request: Request, problem: Exception) -> 
     _LOGGER.error("%s", problem)
     reason, _, seconds = problem.cause
     begin = "" if request.method in ("GET", "HEAD") else "this was not stored, because "
-    response = _problem_response(WebError("unavailable", f"{begin}{reason}. Try again in {seconds} seconds."))
+    response = _problem_response(request, WebError("unavailable", f"{begin}{reason}. Try again in {seconds} seconds."))
     response.headers["retry-after"] = str(seconds)
     return response
 
 
-async def _handle_failure(_: Request, __: Exception) -> Response:
+async def _handle_failure(request: Request, _: Exception) -> Response:
     """Return a response without details, because an unexpected exception may contain private data."""
-    return _problem_response(WebError("internal", "internal error. See the server's terminal for details."))
+    return _problem_response(request, WebError("internal", "internal error. See the server's terminal for details."))
 
 
-def _problem_response(problem: WebError) -> Response:
-    """Return the JSON response that describes an error, with its HTTP status."""
-    return json_response(problem.problem, problem.status)
+def _problem_response(request: Request, problem: WebError) -> Response:
+    """Return the response that describes an error, with its HTTP status: JSON, or a page if a browser opens a link."""
+    is_page = request.method == "GET" and "/api/" not in request.url.path
+    if not is_page or "text/html" not in request.headers.get("accept", ""):
+        return json_response(problem.problem, problem.status)
+    message = problem.problem.message
+    content = (
+        f'<main><div class="missing"><h1 class="summary">{escape(message[:1].upper() + message[1:])}</h1>'
+        '<p><a href="/">Start page</a></p></div></main>'
+    )
+    style = f"/{request.app.state.client}.css"
+    return _html_response("Page not found" if problem.status == 404 else "Error", style, content, problem.status)
 
 
 _HANDLERS: Final[dict[type[Exception], Callable[..., Any]]] = {

@@ -19,4 +19,4 @@ function NewPage() {
   );
 }
 
-export const PAGE: Page = { title: "New page", position: 200, Content: NewPage };
+export const PAGE: Page = { title: "New page", group: "Method", position: 200, Content: NewPage };
