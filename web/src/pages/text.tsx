@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type HoverTarget, RegionCard } from "../card";
 import {
   DatasetSelect,
+  formatCount,
   formatNumber,
   formatPercent,
   getRowLimit,
@@ -161,8 +162,6 @@ function DocumentList({ data, dataset }: { data: Data; dataset: string }) {
     </>
   );
 }
-
-const formatCount = (count: number, noun: string): string => `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** All documents in one scroll, from the one in the query. */
 function Reading({ data, dataset, doc }: { data: Data; dataset: string; doc: number }) {
