@@ -532,7 +532,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         do not compare links. Raise `UsageError` if no document has a value, or no view compares links for error
         categories.
         """
-        interval_options = self.interval_options if self.interval_options.includes_groups else IntervalOptions()
+        interval_options = self.interval_options
         dispersion_measures = [
             m for m in self.request.all_measures if get_measure(m).is_dispersion and m.group and m.group[0] == name
         ]
@@ -546,13 +546,14 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
                 corpus = self.source.names_and_metadata[0][0]
                 raise UsageError(f"no document of {corpus} has a value for {name}. Group by another facet.")
             return {
-                view: group_by_property(values, data, interval_options, extra_shorts) for view, data in views.items()
+                view: group_by_property(values, data, interval_options.with_groups_of(view), extra_shorts)
+                for view, data in views.items()
             }
         if facet.scores == "errors":
             if not self.plans.stages and not self.plans.missing_stages:
                 raise UsageError("error categories need a view that compares links. Request strong, for example.")
             return {
-                view: score_error_categories(self.count_categories(view), data, interval_options)
+                view: score_error_categories(self.count_categories(view), data, interval_options.with_groups_of(view))
                 for view, data in views.items()
                 if view in self.plans.stages or view in self.plans.missing_stages
             }
@@ -562,7 +563,8 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             parts = {base: make_value_views(self.inputs, name, base) for base in base_views}
             return {
                 str(base): group_by_part(
-                    {value: self.views[str(part)] for value, part in value_views.items()}, interval_options
+                    {value: self.views[str(part)] for value, part in value_views.items()},
+                    interval_options.with_groups_of(str(base)),
                 )
                 for base, value_views in parts.items()
             }

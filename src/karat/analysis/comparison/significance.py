@@ -141,16 +141,26 @@ def test_dataset(grid: Grid, dataset: str, options: ComparisonOptions) -> list[P
     return _correct_pairs(pairs, options)
 
 
-def estimate_differences(grid: Grid, dataset: str, options: ComparisonOptions) -> dict[tuple[str, str], Estimate]:
-    """Return the difference between each pair of systems on one dataset with its interval, without tests.
+def estimate_differences(grid: Grid, dataset: str, options: ComparisonOptions) -> list[Pair]:
+    """Return all pairs of systems on one dataset with difference and interval, without tests.
 
-    The differences and intervals are those of `score_datasets`. A pair without additive scores has no interval.
+    Differences and intervals are those of `score_datasets`, in the order of `test_dataset`.
     """
-    pairs = _system_pairs(grid, dataset)
-    scores = grid.values(dataset)
-    differences = [float(scores[a] - scores[b]) for a, b in pairs]
-    estimates = build_samples(grid, dataset, options).estimate_differences(differences, pairs, options.alpha)
-    return {(grid.systems[a], grid.systems[b]): estimate for (a, b), estimate in zip(pairs, estimates, strict=True)}
+    indices, scores = _system_pairs(grid, dataset), grid.values(dataset).tolist()
+    differences = [scores[a] - scores[b] for a, b in indices]
+    estimates = build_samples(grid, dataset, options).estimate_differences(differences, indices, options.alpha)
+    return [
+        Pair(
+            grid.systems[a],
+            grid.systems[b],
+            estimate.value,
+            estimate.low,
+            estimate.high,
+            reason="not tested",
+            lower_is_better=grid.lower_is_better,
+        )
+        for (a, b), estimate in zip(indices, estimates, strict=True)
+    ]
 
 
 def _correct_pairs(pairs: Sequence[Pair], options: ComparisonOptions) -> list[Pair]:

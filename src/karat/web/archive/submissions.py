@@ -54,8 +54,8 @@ class ArchiveOptions:
     """Reference profiles whose score gap is explained."""
     resamples: int = 1000
     """Number of bootstrap samples, if the request has none."""
-    has_group_intervals: bool = True
-    """Whether scores by group have intervals, which result files contain and pages do not show."""
+    has_all_group_intervals: bool = True
+    """Whether all scores by group have intervals, as in result files; else only those that pages show."""
 
     @classmethod
     def from_names(
@@ -125,8 +125,8 @@ def score_results(entries: Iterable[Entry], request: Request) -> list[Result]:
     return results
 
 
-def get_headline(result: Result) -> str:
-    """Return the main measure of a result: `MEASURE` (F1 of linking) if it is shown, or else a similar one that is.
+def get_headline(result: Result | Request) -> str:
+    """Return the main measure of a result or request: `MEASURE` (F1 of linking) if it is shown, or else a similar one.
 
     A profile whose headline is no F1 has its headline as main measure.
     """
@@ -173,7 +173,7 @@ class _Requests:
         self.with_intervals = request.replace(
             interval_options=request.interval_options._replace(
                 resamples=request.interval_options.resamples or options.resamples,
-                includes_groups=options.has_group_intervals,
+                group_view=None if options.has_all_group_intervals else str(parse_measure(get_headline(request)).view),
             )
         )
         self.credits = CreditRequests()
