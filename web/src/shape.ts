@@ -144,6 +144,7 @@ export interface DatasetInfo {
   curves: boolean;
   credits: boolean;
   groups: boolean;
+  facets: [string, string][];
   reasons: string[];
 }
 
@@ -210,6 +211,14 @@ export interface LeaderboardResource {
   has_papers: boolean;
 }
 
+/** A text in which an error category occurs; `[Rome → Italy]` marks a mention of Rome with a link to Italy. */
+export interface CategoryExample {
+  gold: string;
+  predictions: string;
+  errors: number;
+  total: number | null;
+}
+
 /** An error category and its group; the first category of a group is the widest. */
 export interface CategoryInfo {
   name: string;
@@ -217,6 +226,8 @@ export interface CategoryInfo {
   description: string;
   total_description: string;
   group: string;
+  has_avoided_cases: boolean;
+  example: CategoryExample | null;
 }
 
 /** Errors of one system on one dataset, one entry per category. */
@@ -227,6 +238,8 @@ export interface ErrorCounts {
   total: (number | null)[];
   undecided: number[];
   undefined: (string | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
 }
 
 /** `errors`: error categories and counts of all systems. */
@@ -469,6 +482,10 @@ export interface FacetGroup {
 export interface GroupTable {
   measure: string;
   value: (number | null)[][];
+  low: (number | null)[][];
+  high: (number | null)[][];
+  correct: (number | null)[][];
+  total: (number | null)[][];
 }
 
 /** The groups of every case of a system, as indices into `combinations`.
@@ -484,6 +501,7 @@ export interface FacetScores {
   name: string;
   title: string;
   description: string;
+  example: string;
   values: FacetGroup[];
   tables: GroupTable[];
   combinations: number[][];
@@ -572,6 +590,40 @@ export interface PapersResource {
   papers: PaperReproduction[];
 }
 
+/** The error categories that every case of a system avoids, as indices into `combinations`.
+ * 
+ * Cases are in the order of the same system's track in `cases/DATASET`. */
+export interface AvoidedTrack {
+  system: number;
+  cases: number[];
+}
+
+/** `avoided/DATASET`: the errors that systems avoided, by error category. */
+export interface AvoidedResource {
+  combinations: number[][];
+  tracks: AvoidedTrack[];
+}
+
+/** One measure on one dataset: the differences between all pairs of systems that were scored alike.
+ * 
+ * The columns have one value per pair, in the order (0, 1), (0, 2), …, (1, 2), … of `systems`; null if undefined. */
+export interface PairTable {
+  measure: string;
+  dataset: number;
+  systems: number[];
+  difference: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+  p: (number | null)[];
+  corrected: (number | null)[];
+  reasons: Record<string, string>;
+}
+
+/** `pairs`: the differences between all pairs of systems under the main profile. */
+export interface PairsResource {
+  tables: PairTable[];
+}
+
 /** The union of accepted links of two sources, and the recall of each source in it. */
 export interface PairScores {
   union: number;
@@ -594,6 +646,7 @@ export interface PairMeasures {
 
 /** The types of all resources by name. */
 export interface Resources {
+  "avoided": AvoidedResource;
   "cases": CasesResource;
   "credits": CreditsResource;
   "curves": CurvesResource;
@@ -602,6 +655,7 @@ export interface Resources {
   "errors": ErrorsResource;
   "groups": GroupsResource;
   "leaderboard": LeaderboardResource;
+  "pairs": PairsResource;
   "papers": PapersResource;
   "problems": ProblemsResource;
   "reasons": ReasonsResource;

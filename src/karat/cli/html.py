@@ -49,7 +49,7 @@ def write_html(
 
     store = MemoryStore() if archive is None else FolderStore.open_or_create(archive)
     options = options or ArchiveOptions(tuple(list_plugins("profiles")))
-    added = add_results(store, entries, request, replace(options, has_all_group_intervals=archive is not None))
+    added = add_results(store, entries, request, replace(options, has_all_groups=archive is not None))
     if out is not None:
         write_page(Archive(store, texts, title), out)
     if archive is not None and out != "-":

@@ -524,6 +524,14 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         check_groups(self.request.all_measures, groups, self.facets, self.views)
         return groups
 
+    def _is_grouped(self, view: str, facet: str) -> bool:
+        """Return whether the scores of a view are grouped by a facet."""
+        if self.request.grouped_view in (None, view):
+            return True
+        return any(
+            m.group is not None and m.group[0] == facet and str(m.view) == view for m in self.request.all_measures
+        )
+
     def _group_scores(self, name: str, facet: Facet) -> dict[str, dict[str, GroupScores]]:
         """Return the scores by the facet `facet`, called `name`, as a mapping from view and value.
 
@@ -537,7 +545,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             m for m in self.request.all_measures if get_measure(m).is_dispersion and m.group and m.group[0] == name
         ]
         extra_shorts = list(dict.fromkeys(measure.short_name for measure in dispersion_measures))
-        views = self._divisible_views
+        views = {view: data for view, data in self._divisible_views.items() if self._is_grouped(view, name)}
         if facet.scores == "documents":
             return {view: group_by_document(self.sums.ids, data) for view, data in views.items()}
         if facet.from_documents is not None:
@@ -546,25 +554,26 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
                 corpus = self.source.names_and_metadata[0][0]
                 raise UsageError(f"no document of {corpus} has a value for {name}. Group by another facet.")
             return {
-                view: group_by_property(values, data, interval_options.with_groups_of(view), extra_shorts)
-                for view, data in views.items()
+                view: group_by_property(values, data, interval_options, extra_shorts) for view, data in views.items()
             }
         if facet.scores == "errors":
             if not self.plans.stages and not self.plans.missing_stages:
                 raise UsageError("error categories need a view that compares links. Request strong, for example.")
             return {
-                view: score_error_categories(self.count_categories(view), data, interval_options.with_groups_of(view))
+                view: score_error_categories(self.count_categories(view), data, interval_options)
                 for view, data in views.items()
                 if view in self.plans.stages or view in self.plans.missing_stages
             }
         if needs_rematching(self.inputs, name):
             excluded = {*self.source.excluded.views, *self.plans.components}
-            base_views = [base for base in self.request.views if str(base) not in excluded]
+            base_views = [
+                base for base in self.request.views if str(base) not in excluded and self._is_grouped(str(base), name)
+            ]
             parts = {base: make_value_views(self.inputs, name, base) for base in base_views}
             return {
                 str(base): group_by_part(
                     {value: self.views[str(part)] for value, part in value_views.items()},
-                    interval_options.with_groups_of(str(base)),
+                    interval_options,
                 )
                 for base, value_views in parts.items()
             }

@@ -144,7 +144,7 @@ def _compute_all_intervals(
 ) -> Iterator[dict[str, tuple[float, float]]]:
     """Yield the confidence bounds of the scores of all groups, view by view; `groups` has their rows by view."""
     for name, rows in groups.items():
-        yield from group_intervals(rows, views[name], shorts, interval_options.with_groups_of(name))
+        yield from group_intervals(rows, views[name], shorts, interval_options)
 
 
 def group_by_document(ids: Arrow, view: View) -> dict[str, GroupScores]:

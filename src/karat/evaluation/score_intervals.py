@@ -33,9 +33,6 @@ CI_UNITS: Final[tuple[CIUnit, ...]] = ("documents", "cases")
 MIN_JACKKNIFE_GROUPS: Final = 2
 """Smallest number of jackknife groups."""
 
-GROUP_MEASURES: Final = ("micro.p", "micro.r", "micro.f1", "micro.error-rate")
-"""Measures of groups that have intervals if only the groups of one view have intervals."""
-
 _TOLERANCE: Final = 1e-12
 """Scores that differ by less are equal up to rounding."""
 
@@ -55,8 +52,8 @@ class IntervalOptions(NamedTuple):
     """Resampling unit: `documents` or `cases`."""
     jackknife_groups: int = 0
     """Number of groups for measures that do not add up over documents; 0 gives them no interval."""
-    group_view: str | None = None
-    """The only view whose groups have intervals, and only of the micro measures in `GROUP_MEASURES`; None for all."""
+    group_measures: tuple[str, ...] = ()
+    """Short names of the micro measures of groups that have intervals; empty for all measures of groups."""
 
     @classmethod
     def from_arguments(
@@ -82,13 +79,9 @@ class IntervalOptions(NamedTuple):
         values: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}
         return cls(**{"resamples": RESAMPLES if values else 0, **values})
 
-    def with_groups_of(self, view: str) -> IntervalOptions:
-        """Return the options for the groups of a view: without resamples if they have no intervals."""
-        return self if self.group_view in (None, view) else self._replace(resamples=0)
-
     def select_group_measures(self, shorts: Sequence[str]) -> list[str]:
         """Return those of the measures `shorts` of groups that have intervals."""
-        return [short for short in shorts if self.group_view is None or short in GROUP_MEASURES]
+        return [short for short in shorts if not self.group_measures or short in self.group_measures]
 
     def check(self) -> IntervalOptions:
         """Return the options themselves; raise `UsageError` or `UnknownNameError` if a value is invalid."""
@@ -155,7 +148,7 @@ def group_intervals(
     shorts = options.select_group_measures(shorts)
     if not options.resamples:
         return [{} for _ in groups]
-    if options.group_view is None or options.method != "percentile" or options.ci_unit != "documents":
+    if not options.group_measures or options.method != "percentile" or options.ci_unit != "documents":
         return [
             to_bounds(
                 view_intervals(

@@ -139,7 +139,7 @@ class Samples:
         marks = self.contributions.astype(np.float64)
         shared, counts = marks.T @ marks, marks.sum(axis=0)
         first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-        return (counts[first] + counts[second] - shared[first, second]).astype(np.int64).tolist()
+        return list(map(int, counts[first] + counts[second] - shared[first, second]))
 
     def _sample_differences(self, pairs: Sequence[tuple[int, int]]) -> Floats:
         """Return the sampled differences between the scores of each pair of systems, as pairs × resamples."""

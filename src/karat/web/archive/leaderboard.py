@@ -22,13 +22,16 @@ from karat.evaluation.measures import get_measure
 from karat.model.errors import KaratError, UnknownNameError
 from karat.model.measure_name import parse_measure
 from karat.model.profile_signatures import get_profile
+from karat.model.registry import get_plugin
 from karat.model.results.result import GroupScores, Result
+from karat.model.spec.facet import Facet
 from karat.model.tables.facet_values import NONE
 from karat.stats.samples.confidence_intervals import RESAMPLES
 from karat.version import __version__
 from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.reproductions import list_reproductions
 from karat.web.archive.shape import (
+    CategoryExample,
     CategoryInfo,
     CellNote,
     DatasetInfo,
@@ -116,6 +119,10 @@ def _describe_dataset(archive: Archive, key: str) -> DatasetInfo:
         curves=any(item.curves or item.seconds or item.verdicts for item in entries),
         credits=any(item.credits for item in entries),
         groups=has_groups(archive, key),
+        facets=[
+            (name, name if (facet := find_facet(name)) is None else facet.title)
+            for name in dict.fromkeys(name for item in entries for name in get_group_scores(archive, item))
+        ],
         reasons=sorted({profile for item in entries for profile in item.reasons}),
     )
 
@@ -134,6 +141,14 @@ def get_group_scores(archive: Archive, entry: ArchiveEntry) -> dict[str, Mapping
 def count_gold(group: GroupScores) -> int:
     """Return how many gold mentions count in a group; 0 if its counts are unknown."""
     return 0 if group.counts is None else round(group.counts.matched_gold + group.counts.unmatched_gold)
+
+
+def find_facet(name: str) -> Facet | None:
+    """Return the facet plugin of that name; None for category dimensions and metadata keys."""
+    try:
+        return get_plugin("facets", name.replace("_", "-"), Facet)
+    except UnknownNameError:  # the values come from the data
+        return None
 
 
 def has_groups(archive: Archive, key: str) -> bool:
@@ -396,13 +411,30 @@ def build_errors(archive: Archive) -> ErrorsResource:
                     [None if group is None else group.total for group in category_groups],
                     [0 if group is None else group.undecided for group in category_groups],
                     [_explain_undefined_category(group) for group in category_groups],
+                    *([_get_rate_bound(group, end) for group in category_groups] for end in (0, 1)),
                 )
             )
     infos = [
-        CategoryInfo(name, category.title, category.description, category.total_description, category.group)
+        CategoryInfo(
+            name,
+            category.title,
+            category.description,
+            category.total_description,
+            category.group,
+            category.is_avoided is not None,
+            None
+            if (example := category.example) is None
+            else CategoryExample(example.gold, example.predictions, example.errors, example.total),
+        )
         for name, category in error_categories.items()
     ]
     return ErrorsResource(infos, counts)
+
+
+def _get_rate_bound(group: GroupScores | None, end: int) -> float | None:
+    """Return the lower (0) or upper (1) end of the interval of an error rate; None if it has none."""
+    bounds = None if group is None else group.intervals.get("micro.error-rate")
+    return None if bounds is None else _round(bounds[end])
 
 
 def _explain_undefined_category(group: GroupScores | None) -> str | None:

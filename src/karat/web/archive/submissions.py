@@ -41,6 +41,9 @@ from karat.web.archive.archive import BLANK_TEXT, TEXT_STATUS, ArchiveEntry, Arc
 from karat.web.archive.credits import CreditRequests, compute_credits
 from karat.web.archive.verdicts import ERROR, collect_cases, get_type_names, list_default_facets
 
+GROUP_MEASURES: Final = ("micro.p", "micro.r", "micro.f1", "micro.error-rate")
+"""Measures of groups that web pages show."""
+
 _NORMAL_PAIRS = 32  # overlapping predictions per mention; published runs have one to three
 
 
@@ -54,8 +57,8 @@ class ArchiveOptions:
     """Reference profiles whose score gap is explained."""
     resamples: int = 1000
     """Number of bootstrap samples, if the request has none."""
-    has_all_group_intervals: bool = True
-    """Whether all scores by group have intervals, as in result files; else only those that pages show."""
+    has_all_groups: bool = True
+    """Whether results have scores and intervals by group for all views and measures; else only those of web pages."""
 
     @classmethod
     def from_names(
@@ -173,8 +176,9 @@ class _Requests:
         self.with_intervals = request.replace(
             interval_options=request.interval_options._replace(
                 resamples=request.interval_options.resamples or options.resamples,
-                group_view=None if options.has_all_group_intervals else str(parse_measure(get_headline(request)).view),
-            )
+                group_measures=() if options.has_all_groups else GROUP_MEASURES,
+            ),
+            grouped_view=None if options.has_all_groups else str(parse_measure(get_headline(request)).view),
         )
         self.credits = CreditRequests()
         self._by_facets: dict[tuple[str, ...], Request] = {}
