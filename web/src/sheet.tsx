@@ -26,6 +26,8 @@ export interface Column {
   sortKey?: string;
   /** Heading that adjacent columns share. */
   group?: string;
+  /** Content after the title, outside the link that sorts. */
+  extra?: ComponentChildren;
 }
 
 type Rows = readonly (readonly Cell[])[];
@@ -154,6 +156,7 @@ function TableHead({ columns }: { columns: readonly Column[] }) {
               ) : (
                 content
               )}
+              {column.extra && <> {column.extra}</>}
             </th>
           );
         })}
