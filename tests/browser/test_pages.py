@@ -213,6 +213,7 @@ def test_what_is_in_the_address_is_shown_again(demo, opened):
         page.keyboard.press("Escape")
         page.locator("tr", has_text="noisy").get_by_role("link", name="hide").click()
         page.wait_for_url("**hide=**noisy**")
+        page.wait_for_function(SETTLED)
         address, shown = page.url, page.locator("main").inner_text()
     with opened(address) as page:
         assert page.locator("main").inner_text() == shown

@@ -301,7 +301,9 @@ class TestGroups:
         archive = Archive(files)
         (own,) = archive.datasets
         types, *others = asked(archive, f"groups/{own}")["facets"]
-        assert [label["name"] for label in others] == ["mention_type"], "what no mention has splits nothing"
+        assert [label["name"] for label in others] == ["mention_type", "rarity", "length"], (
+            "what no mention has splits nothing"
+        )
         assert [(value["name"], value["title"]) for value in types["values"]] == [("Q43229", "organization")]
         found = asked(archive, f"cases/{own}")
         assert (found["types"], found["names"]) == ([["organization"]], ["Berlin"])

@@ -38,7 +38,7 @@ function MarkedText({ text }: { text: string }) {
           part
         ) : index % 3 === 1 ? (
           <mark key={index}>
-            {part} <span class="quiet">→ {parts[index + 1]}</span>
+            {part} → {parts[index + 1]}
           </mark>
         ) : null,
       )}
