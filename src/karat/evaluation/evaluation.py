@@ -572,8 +572,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             parts = {base: make_value_views(self.inputs, name, base) for base in base_views}
             return {
                 str(base): group_by_part(
-                    {value: self.views[str(part)] for value, part in value_views.items()},
-                    interval_options,
+                    {value: self.views[str(part)] for value, part in value_views.items()}, interval_options
                 )
                 for base, value_views in parts.items()
             }

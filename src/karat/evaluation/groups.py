@@ -225,11 +225,8 @@ def score_error_categories(
         )
         for name, scores in zip(nonempty, scores_by_category, strict=True):
             views[name].score_cache.update(scores)
-    intervals = dict(
-        zip(
-            nonempty, group_intervals([weights[name] for name in nonempty], view, _RATES, interval_options), strict=True
-        )
-    )
+    bounds_by_category = group_intervals([weights[name] for name in nonempty], view, _RATES, interval_options)
+    intervals = dict(zip(nonempty, bounds_by_category, strict=True))
     return {
         name: _score_category(counts, views.get(name), intervals.get(name, {}))
         for name, counts in category_counts.items()

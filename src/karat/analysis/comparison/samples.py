@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isnan
 from typing import Final
 
 import numpy as np
@@ -116,7 +117,7 @@ class Samples:
             np.where(np.isnan(confidences), np.nan, np.concatenate(column)) for column in zip(*ends, strict=True)
         )
         return [
-            Estimate(None) if np.isnan(value) else Estimate(value) if np.isnan(lower) else Estimate(value, lower, upper)
+            Estimate(None) if isnan(value) else Estimate(value) if isnan(lower) else Estimate(value, lower, upper)
             for value, lower, upper in zip(differences, low.tolist(), high.tolist(), strict=True)
         ]
 

@@ -339,7 +339,7 @@ def _test_group(results: Mapping[str, Result], measure: str, tests: SystemTests)
         Entry(system, result.corpus, result.signature["data"], result=result) for system, result in results.items()
     ]
     resamples = max(result.resamples for result in results.values()) or RESAMPLES
-    options = ComparisonOptions(_ALPHA, resamples=resamples, permutations=_count_permutations(len(systems)))
+    options = ComparisonOptions(_ALPHA, resamples=max(2, resamples), permutations=_count_permutations(len(systems)))
     has_tests = comb(len(systems), 2) <= _TESTS
     try:
         grid = build_grid(entries, None, measure)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow.compute as pc
+
 from karat.evaluation.cases.errors import categories
 from karat.model.output.json_files import JsonRecord
 from karat.model.tables.arrow import Arrow
@@ -9,6 +11,7 @@ from karat.web.archive.archive import Archive
 from karat.web.archive.resource import Resource
 
 _COLUMN = "avoided"
+_SEPARATOR = " "  # occurs in no name of a category
 
 
 class AvoidedTrack(JsonRecord, frozen=True):
@@ -35,11 +38,17 @@ def build_avoided(archive: Archive, key: str) -> AvoidedResource:
     combinations: dict[tuple[int, ...], int] = {}
     tracks = []
     for system, table in sorted(_list_tables(archive, key), key=lambda item: systems.index(item[0])):
-        rows = (
-            tuple(indices[name] for name in names or () if name in indices)
-            for names in table.column(_COLUMN).to_pylist()
-        )
-        cases = [combinations.setdefault(row, len(combinations)) for row in rows]
+        # Many cases share few combinations, so only distinct ones are split into names.
+        joined = pc.fill_null(
+            pc.binary_join(table.column(_COLUMN).combine_chunks(), _SEPARATOR), ""
+        ).dictionary_encode()
+        codes = [
+            combinations.setdefault(
+                tuple(indices[name] for name in text.split(_SEPARATOR) if name in indices), len(combinations)
+            )
+            for text in joined.dictionary.to_pylist()
+        ]
+        cases = [codes[code] for code in joined.indices.to_pylist()]
         tracks.append(AvoidedTrack(systems.index(system), cases))
     return AvoidedResource([list(row) for row in combinations], tracks)
 

@@ -13,6 +13,9 @@ from karat.web.archive.leaderboard import count_gold, find_facet, get_group_scor
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import FacetGroup, FacetScores, FacetTrack, GroupsResource, GroupTable
 
+_UNDECIDED = "undecided"
+"""The value of mentions for which the knowledge base cannot tell; it comes after all others, however frequent it is."""
+
 _MEASURES = ("micro.f1", "micro.p", "micro.r")
 
 
@@ -56,7 +59,7 @@ def _build_facet(
     gold: dict[str, int] = {}
     for value, group in (item for _, scores in scored_entries for item in scores.items()):
         gold[value] = max(gold.get(value, 0), count_gold(group))
-    values = sorted(gold, key=lambda value: (value == NONE, -gold[value], value))
+    values = sorted(gold, key=lambda value: (value == NONE, value == _UNDECIDED, -gold[value], value))
     scores_by_system = {entry.system: scores for entry, scores in scored_entries}
     by_system = [scores_by_system.get(system, {}) for system in systems]
     combinations: dict[tuple[int, ...], int] = {}
