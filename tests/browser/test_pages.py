@@ -20,10 +20,13 @@ PAGES = {
     "leaderboard-errors": "leaderboard?show=errors",
     "leaderboard-types": "leaderboard?show=types",
     "leaderboard-mention-types": "leaderboard?show=types&label=mention_type&as=r",
+    "leaderboard-duel": "leaderboard?duel=prior",
+    "duel": "duel?one=prior&two=noisy",
     "errors": "errors",
     "cases": "cases?system=noisy&kind=wrong+link",
     "cases-part": "cases?system=noisy&label=mention_type&is=entity-named",
     "cases-missed": "cases?who=none",
+    "cases-avoided": "cases?system=noisy&avoided=ner-fn",
     "documents": "text",
     "text": "text?doc=news-01",
     "card": "text?doc=news-01&at=150-156",
@@ -187,7 +190,7 @@ def test_numbers_open_as_many_cases_as_they_say(demo, opened):
             assert page.locator("h1 b").inner_text() == number
         go(page, "leaderboard?show=types&label=mention_type&as=r")
         named = page.locator("thead th", has_text="entity-named").inner_text().split()
-        page.locator("tbody tr", has_text="noisy").locator("td a").nth(1).click()
+        page.locator("tbody tr", has_text="noisy").locator("td:nth-of-type(2) a").first.click()
         page.wait_for_selector("text=(mention types)")
         counts = page.locator("h1 a", has_text="correct").inner_text().split()
         assert (named[-1].isdigit(), counts[0].isdigit()) == (True, True)

@@ -37,6 +37,7 @@ def test_a_report_needs_nothing_else(karat_cli, tmp_path):
     page = report(karat_cli, tmp_path, "--gold", "demo", "demo", *QUICK)
     assert beyond_data(page) < MOST
     kinds = {"leaderboard", "errors", "problems", "cases", "texts", "dataset", "curves", "credits", "groups"}
+    kinds |= {"avoided", "pairs"}
     assert {name.partition("/")[0] for name in pieces_in(page)} - {"entities"} == kinds  # for which DuckDB is needed
     assert not re.search(r"<(script|link|img|iframe)[^>]*\s(src|href)=", page)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]

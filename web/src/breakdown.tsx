@@ -1,10 +1,11 @@
-// The leaderboard of one dataset by error category or facet, shaded by column.
+// Slices: the leaderboard of one dataset by error category or facet, shaded by column.
 import type { ComponentChildren } from "preact";
 import {
   EmptyState,
   formatCount,
   formatNumber,
   formatPercent,
+  getSelectedDataset,
   Loader,
   leaderboardState,
   MultiSelect,
@@ -14,10 +15,12 @@ import {
   Toolbar,
   useResource,
 } from "./components";
+import { CORRECT_LINK, ERROR_KINDS, KINDS } from "./data";
+import { CategoryDefinition, FacetDefinition } from "./definition";
 import { NoCases } from "./pages/cases";
 import { listUndefinedCategories } from "./pages/errors";
 import * as resources from "./resources";
-import { pageUrl, route, updateQuery } from "./route";
+import { pageUrl, type QueryChanges, route, updateQuery } from "./route";
 import type { DatasetInfo, GroupsResource } from "./shape";
 import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "./sheet";
 
@@ -29,17 +32,65 @@ interface BreakdownProps {
   filters: ComponentChildren;
 }
 
+/** The counts behind a cell: k of n, with links to the k cases and to the other cases. */
+interface CellCounts {
+  k: number;
+  n: number | null;
+  /** Names of the k cases and of the other cases. */
+  titles: readonly [string, string];
+  urls: readonly [string | null, string | null];
+}
+
 /** A column of the breakdown, with the value and the URL of each system's cell. */
 interface BreakdownColumn {
   key: string;
   title: string;
   note?: string;
-  description: string;
+  definition?: ComponentChildren;
   value: (system: number) => number | null;
   format: (system: number) => string;
   url: (system: number) => string | null;
+  interval: (system: number) => readonly [number | null, number | null];
+  counts: (system: number) => CellCounts | null;
   /** Why a system has no value. */
   reason?: (system: number) => string | null;
+}
+
+/** The value of the control for error categories, besides the names of facets. */
+const ERROR_SLICE = "errors";
+
+/** The control that divides the leaderboard by a facet or by error category. */
+export function SliceSelect() {
+  const { query } = route.value,
+    { datasets } = leaderboardState.value!;
+  const facets = new Map(datasets.flatMap((dataset) => dataset.facets));
+  const firstFacet = getSelectedDataset((item) => item.groups)!.facets[0]?.[0] ?? "";
+  const value = query.show === "errors" ? ERROR_SLICE : query.show === "types" ? (query.label ?? firstFacet) : "";
+  const selectSlice = (name: string) => {
+    const hasFacet = (dataset: DatasetInfo) => dataset.facets.some(([facet]) => facet === name),
+      selected = datasets.find((dataset) => dataset.key === query.dataset);
+    updateQuery({
+      show: name === ERROR_SLICE ? "errors" : name ? "types" : "",
+      label: name === ERROR_SLICE ? "" : name,
+      dataset: !facets.has(name) || (selected && hasFacet(selected)) ? query.dataset : datasets.find(hasFacet)?.key,
+      columns: "",
+      sort: "",
+    });
+  };
+  return (
+    <label class="choice">
+      <span>slice by</span>
+      <select value={value} onChange={(event) => selectSlice(event.currentTarget.value)}>
+        <option value="">nothing</option>
+        {[...facets].map(([name, title]) => (
+          <option value={name} key={name}>
+            {title.toLowerCase()}
+          </option>
+        ))}
+        <option value={ERROR_SLICE}>error category</option>
+      </select>
+    </label>
+  );
 }
 
 const DEFAULT_COLUMNS = 8;
@@ -58,7 +109,7 @@ function BreakdownTable({
   isLowerBetter,
 }: BreakdownProps & {
   columnsLabel: string;
-  heading: ComponentChildren;
+  heading: (column: BreakdownColumn | undefined) => ComponentChildren;
   groups: readonly BreakdownColumn[];
   defaultKeys: readonly string[];
   extraControls?: ComponentChildren;
@@ -80,7 +131,7 @@ function BreakdownTable({
         sortKey: group.key,
         isMinor: index >= 6,
         content: (
-          <span title={group.description}>
+          <>
             {group.title.split(":").map((line, index) =>
               index ? (
                 <>
@@ -97,8 +148,9 @@ function BreakdownTable({
                 <span class="quiet">{group.note}</span>
               </>
             )}
-          </span>
+          </>
         ),
+        extra: group.definition,
       }),
     ),
   ];
@@ -116,13 +168,18 @@ function BreakdownTable({
         text,
         heat,
         isBest: value !== null && high > low && value === (isLowerBetter ? low : high),
-        content: url ? (
-          <a href={url}>
-            <span class="figure">{text}</span>
-          </a>
-        ) : (
-          <span class="figure" title={group.reason?.(system) ?? undefined}>
-            {text}
+        content: (
+          <span class="slice">
+            {url ? (
+              <a href={url}>
+                <span class="figure">{text}</span>
+              </a>
+            ) : (
+              <span class="figure" title={group.reason?.(system) ?? undefined}>
+                {text}
+              </span>
+            )}
+            {value !== null && <CellDetails column={group} system={system} />}
           </span>
         ),
       };
@@ -130,7 +187,7 @@ function BreakdownTable({
   ]);
   return (
     <>
-      <h1 class="summary">{heading}</h1>
+      <h1 class="summary">{heading(sortGroup ?? visibleGroups[0])}</h1>
       <Toolbar>
         {controls}
         <MultiSelect
@@ -144,13 +201,55 @@ function BreakdownTable({
       </Toolbar>
       <Sheet name="Leaderboard" columns={columns} rows={body} />
       <p class="quiet prose">
-        {description} Darker cells have higher values within their column. Bold: best value
+        {description} In brackets: 95 % confidence intervals; there is none if all samples of documents give the same
+        value. Darker cells have higher values within their column. Bold: best value
         {systems.length < leaderboardState.value!.systems.length &&
           ` of the ${formatCount(systems.length, "system")} shown`}
         .{groups.some((group) => systems.some(group.url)) && " Select a value to see its cases."}
       </p>
     </>
   );
+}
+
+/** The interval of a cell, and its counts with links to the cases. */
+function CellDetails({ column, system }: { column: BreakdownColumn; system: number }) {
+  const [low, high] = column.interval(system),
+    counts = column.counts(system);
+  const caseLink = (side: 0 | 1, text: string) => {
+    const url = counts!.urls[side];
+    return url ? (
+      <a href={url} aria-label={`${text}: ${counts!.titles[side]} of ${systemTitle(system)}, ${column.title}`}>
+        {text}
+      </a>
+    ) : (
+      text
+    );
+  };
+  return (
+    <>
+      {low !== null && high !== null && (
+        <span class="quiet">
+          [{formatPercent(low)}, {formatPercent(high)}]
+        </span>
+      )}
+      {counts && (
+        <span class="quiet">
+          {caseLink(0, formatNumber(counts.k))}
+          {counts.n !== null && ` of ${formatNumber(counts.n)}`}
+          {counts.urls[1] && <> {caseLink(1, counts.titles[1])}</>}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Find the best of the systems shown in a column. */
+function findBest(column: BreakdownColumn, systems: readonly number[], isLowerBetter: boolean) {
+  const values = systems.map(column.value).filter((value) => value !== null);
+  if (!values.length) return null;
+  const best = isLowerBetter ? Math.min(...values) : Math.max(...values),
+    leaders = systems.filter((system) => column.value(system) === best);
+  return { leaders, text: column.format(leaders[0]) };
 }
 
 /** Error counts or error rates of each system by category. */
@@ -172,6 +271,8 @@ export function CategoryBreakdown(props: BreakdownProps) {
               <NoCases />
             </>
           );
+        const caseUrl = (system: number, filter: QueryChanges) =>
+          pageUrl("cases", { dataset: dataset.key, system: systemName(system), ...filter });
         const groups = resource.categories
           .map((category, index): BreakdownColumn => {
             const value = (system: number) => {
@@ -188,12 +289,22 @@ export function CategoryBreakdown(props: BreakdownProps) {
             return {
               key: category.name,
               title: category.title,
-              description: `${category.description} ${category.total_description}`,
+              definition: <CategoryDefinition category={category} />,
               value,
               format: (system) =>
                 isRate ? formatPercent(value(system)) : value(system) === null ? "–" : formatNumber(value(system)!),
-              url: (system) =>
-                pageUrl("cases", { dataset: dataset.key, system: systemName(system), error: category.name }),
+              url: (system) => (dataset.cases ? caseUrl(system, { error: category.name }) : null),
+              interval: (system) =>
+                isRate ? [counts.get(system)!.low[index], counts.get(system)!.high[index]] : [null, null],
+              counts: (system) => ({
+                k: counts.get(system)!.errors[index]!,
+                n: counts.get(system)!.total[index],
+                titles: ["errors", "avoided"],
+                urls: [
+                  dataset.cases ? caseUrl(system, { error: category.name }) : null,
+                  dataset.cases && category.has_avoided_cases ? caseUrl(system, { avoided: category.name }) : null,
+                ],
+              }),
               reason: (system) => counts.get(system)?.undefined[index] ?? null,
             };
           })
@@ -210,11 +321,18 @@ export function CategoryBreakdown(props: BreakdownProps) {
           <BreakdownTable
             {...props}
             columnsLabel="categories"
-            heading={
-              <>
-                Errors of each system on <b>{dataset.name}</b>, by category.
-              </>
-            }
+            heading={(column) => {
+              const best = column && findBest(column, props.systems, true);
+              return best ? (
+                <>
+                  <b>{best.leaders.map(systemTitle).join(", ")}</b> {best.leaders.length > 1 ? "have" : "has"} the{" "}
+                  {isRate ? "lowest error rate" : "fewest errors"} in “{column.title}” on {dataset.name}: {best.text}
+                  {isRate && " %"}.
+                </>
+              ) : (
+                `Errors of each system on ${dataset.name}, by category.`
+              );
+            }}
             groups={groups}
             defaultKeys={defaultKeys}
             isLowerBetter
@@ -287,6 +405,8 @@ function FacetTable({ resource, ...props }: BreakdownProps & { resource: GroupsR
     .filter(([system]) => props.systems.includes(system))
     .map(([system, doubt]) => ` ${systemTitle(system)}: ${doubt}.`)
     .join("");
+  const caseUrl = (system: number, group: string, kind = "") =>
+    pageUrl("cases", { dataset: dataset.key, system: systemName(system), label: facet.name, is: group, kind });
   const systemsWithCases = new Set(facet.tracks.map((track) => track.system));
   const groups = facet.values
     .map((group, index): BreakdownColumn => {
@@ -294,45 +414,63 @@ function FacetTable({ resource, ...props }: BreakdownProps & { resource: GroupsR
       return {
         key: group.name,
         title: group.title,
-        note: formatNumber(group.gold),
-        description: formatCount(group.gold, "mention"),
+        note: `n = ${formatNumber(group.gold)}`,
         value,
         format: (system) => formatPercent(value(system)),
-        url: (system) =>
-          systemsWithCases.has(system)
-            ? pageUrl("cases", { dataset: dataset.key, system: systemName(system), label: facet.name, is: group.name })
-            : null,
+        url: (system) => (systemsWithCases.has(system) ? caseUrl(system, group.name) : null),
+        interval: (system) => [table.low[index][system], table.high[index][system]],
+        counts: (system) => {
+          const k = table.correct[index][system];
+          return k === null
+            ? null
+            : {
+                k,
+                n: table.total[index][system],
+                titles: ["correct", "errors"],
+                urls: systemsWithCases.has(system)
+                  ? [
+                      caseUrl(system, group.name, KINDS[CORRECT_LINK]),
+                      caseUrl(system, group.name, ERROR_KINDS.map((kind) => KINDS[kind]).join(",")),
+                    ]
+                  : [null, null],
+              };
+        },
       };
     })
     .filter((group) => props.systems.some((system) => group.value(system) !== null));
+  // A group without gold mentions has only spurious predictions.
+  const emptyGroups = new Set(facet.values.flatMap((group) => (group.gold ? [] : [group.name]))),
+    groupsWithGold = groups.filter((group) => !emptyGroups.has(group.key)),
+    shownGroups = groupsWithGold.length ? groupsWithGold : groups;
   return (
     <BreakdownTable
       {...props}
       columnsLabel="groups"
-      heading={
-        <>
-          {measureTitle} of each system on <b>{dataset.name}</b>, by {facet.title.toLowerCase()}.
-        </>
-      }
+      heading={(column) => {
+        const best = column && findBest(column, props.systems, false);
+        return best ? (
+          <>
+            <b>{best.leaders.map(systemTitle).join(", ")}</b> {best.leaders.length > 1 ? "share" : "has"} the best{" "}
+            {measureTitle} in the group “{column.title}” of {dataset.name}: {best.text}.
+          </>
+        ) : (
+          `${measureTitle} of each system on ${dataset.name}, by ${facet.title.toLowerCase()}.`
+        );
+      }}
       groups={groups}
-      defaultKeys={groups.slice(0, DEFAULT_COLUMNS).map((group) => group.key)}
+      defaultKeys={shownGroups.slice(0, DEFAULT_COLUMNS).map((group) => group.key)}
       isLowerBetter={false}
       description={[
-        facet.description,
-        "The number below each group is its number of mentions; the largest group comes first.",
-        `${measureTitle} in percent, ${resource.view}.${key === "r" ? "" : doubts}`,
+        `${measureTitle} in percent, ${resource.view}.`,
+        "n is the number of gold mentions; the largest group comes first.",
+        key === "p"
+          ? "k of n: correct predictions of all predictions."
+          : "k of n: mentions found of all gold mentions.",
+        `Missed mentions are included.${key === "r" ? "" : doubts}`,
       ].join(" ")}
       extraControls={
         <>
-          {resource.facets.length > 1 && (
-            <Select
-              label="facet"
-              name="label"
-              value={facet.name}
-              options={resource.facets.map((item) => [item.name, item.title.toLowerCase()])}
-              reset={{ columns: "", sort: "" }}
-            />
-          )}
+          <FacetDefinition facet={facet} />
           {measures.length > 1 && (
             <Select label="measure" name="as" value={key} options={measures.map(([key, title]) => [key, title])} />
           )}

@@ -117,18 +117,19 @@ function loadData(key: string): Promise<Data> {
   return request;
 }
 
-/** Load the cases of a dataset, and its facets if the query selects a group. */
+/** Load the cases of a dataset, and its facets or avoided errors if the query selects by them. */
 export function useData(key: string): LoadState<Data> {
-  const { label: facet } = route.value.query,
+  const { label: facet, avoided } = route.value.query,
     needsGroups =
       facet !== undefined && leaderboardState.value!.datasets.some((dataset) => dataset.key === key && dataset.groups);
   return useResource(
     async () => {
       const data = await loadData(key);
       if (needsGroups) data.groups ??= await resources.loadResource("groups", key);
+      if (avoided) data.avoided ??= await resources.loadResource("avoided", key);
       return data;
     },
-    needsGroups ? `${key} split` : key,
+    [key, needsGroups && "split", avoided && "avoided"].filter(Boolean).join(" "),
   );
 }
 

@@ -1,5 +1,5 @@
 // The cases of a dataset, with look-ups for the pages.
-import type { CasesResource, FacetScores, GroupsResource, Track } from "./shape";
+import type { AvoidedResource, CasesResource, FacetScores, GroupsResource, Track } from "./shape";
 
 export const CORRECT_LINK = 0,
   WRONG_LINK = 1,
@@ -9,6 +9,8 @@ export const CORRECT_LINK = 0,
   UNCOUNTED_CASE = 5;
 /** The outcomes that are errors. */
 export const ERROR_KINDS = [WRONG_LINK, WRONG_SPAN, MISSED_MENTION, SPURIOUS_PREDICTION];
+/** The names of the outcomes, in the order of their numbers. */
+export const KINDS = ["correct", "wrong link", "wrong span", "missed", "spurious", "not counted"];
 export const NIL = -1,
   UNLINKED = -2,
   UNKNOWN_ENTITY = -3;
@@ -41,6 +43,7 @@ export interface Filter {
   system?: string;
   kind?: string;
   error?: string;
+  avoided?: string;
   entity?: string;
   surface?: string;
   doc?: string;
@@ -54,6 +57,8 @@ export interface Filter {
 export class Data {
   /** The facets of the cases, null until a page loads them. */
   groups: GroupsResource | null = null;
+  /** The errors that cases avoid, null until a page loads them. */
+  avoided: AvoidedResource | null = null;
   readonly rowByGold: Int32Array[];
   private readonly rows: number[][][] = [];
   private readonly mentions: number[][] = [];
@@ -213,6 +218,16 @@ export class Data {
     return (track, row) => combinations.has(tracks.get(this.tracks[track].system)?.[row] ?? -1);
   }
 
+  /** Make a test whether a case avoids an error of a category. */
+  private makeAvoidedTest(name: string): (track: number, row: number) => boolean {
+    const category = this.resource.categories.indexOf(name),
+      combinations = new Set(
+        this.avoided?.combinations.flatMap((combination, index) => (combination.includes(category) ? [index] : [])),
+      );
+    const tracks = new Map(this.avoided?.tracks.map((track) => [track.system, track.cases]));
+    return (track, row) => combinations.has(tracks.get(this.tracks[track].system)?.[row] ?? -1);
+  }
+
   /** Count the systems that link each mention correctly; -1 if it does not count for one of them. */
   countCorrect(tracks: readonly number[]): number[] {
     return this.resource.gold.start.map((_, g) => {
@@ -240,6 +255,7 @@ export class Data {
       ? new Set(this.resource.types.flatMap((types, index) => (types.includes(filter.type!) ? [index] : [])))
       : null;
     const groupTest = filter.label && filter.is ? this.makeGroupTest(filter.label, filter.is) : null;
+    const avoidedTest = filter.avoided ? this.makeAvoidedTest(filter.avoided) : null;
     const coverageTest = COVERAGE_TESTS[filter.who ?? ""],
       correctCounts = coverageTest && this.countCorrect(visibleTracks);
     const cases: Case[] = [];
@@ -254,6 +270,7 @@ export class Data {
         if (entity !== null && track.entity[row] !== entity && (g < 0 || gold.entity[g] !== entity)) continue;
         if (typeLists && (g < 0 || !typeLists.has(gold.types[g]))) continue;
         if (groupTest && !groupTest(t, row)) continue;
+        if (avoidedTest && !avoidedTest(t, row)) continue;
         if (
           correctCounts &&
           (g < 0 || this.rowByGold[t][g] !== row || !coverageTest(correctCounts[g], visibleTracks.length))
@@ -294,8 +311,15 @@ export class Data {
   compareTracks(
     trackA: number,
     trackB: number,
-  ): { exclusiveMentions: [number[], number[]]; bothCount: number; neitherCount: number } {
-    const exclusiveMentions: [number[], number[]] = [[], []];
+  ): {
+    exclusiveMentions: [number[], number[]];
+    /** Mentions that both systems link wrongly, to different entities. */
+    differentMentions: number[];
+    bothCount: number;
+    neitherCount: number;
+  } {
+    const exclusiveMentions: [number[], number[]] = [[], []],
+      differentMentions: number[] = [];
     let bothCount = 0,
       neitherCount = 0;
     for (let g = 0; g < this.resource.gold.start.length; g++) {
@@ -303,10 +327,33 @@ export class Data {
       if (kinds.includes(UNCOUNTED_CASE)) continue;
       const [a, b] = kinds.map((kind) => kind === CORRECT_LINK);
       if (a && b) bothCount++;
-      else if (!a && !b) neitherCount++;
-      else exclusiveMentions[a ? 0 : 1].push(g);
+      else if (!a && !b) {
+        neitherCount++;
+        if (this.predictsDifferently(trackA, trackB, g)) differentMentions.push(g);
+      } else exclusiveMentions[a ? 0 : 1].push(g);
     }
-    return { exclusiveMentions, bothCount, neitherCount };
+    return { exclusiveMentions, differentMentions, bothCount, neitherCount };
+  }
+
+  /** List the rows of each system's spurious predictions that the other system does not make too. */
+  listExclusivePredictions(trackA: number, trackB: number): [number[], number[]] {
+    const lists = [trackA, trackB].map((t) => {
+      const track = this.tracks[t],
+        rows = track.kind.flatMap((kind, row) => (kind === WRONG_SPAN || kind === SPURIOUS_PREDICTION ? [row] : []));
+      return { rows, key: (row: number) => [track.document, track.start, track.end, track.entity].map((c) => c[row]) };
+    });
+    const keys = lists.map(({ rows, key }) => new Set(rows.map((row) => key(row).join())));
+    const [rowsA, rowsB] = lists.map(({ rows, key }, index) =>
+      rows.filter((row) => !keys[1 - index].has(key(row).join())),
+    );
+    return [rowsA, rowsB];
+  }
+
+  /** Check whether both systems have a prediction for a mention, with different entities. */
+  predictsDifferently(trackA: number, trackB: number, g: number): boolean {
+    const [rowA, rowB] = [this.rowByGold[trackA][g], this.rowByGold[trackB][g]],
+      [a, b] = [this.tracks[trackA], this.tracks[trackB]];
+    return a.start[rowA] >= 0 && b.start[rowB] >= 0 && a.entity[rowA] !== b.entity[rowB];
   }
 }
 

@@ -147,6 +147,7 @@ export interface DatasetInfo {
   curves: boolean;
   credits: boolean;
   groups: boolean;
+  facets: [string, string][];
   reasons: string[];
 }
 
@@ -214,6 +215,14 @@ export interface LeaderboardResource {
   has_papers: boolean;
 }
 
+/** A text in which an error category occurs; `[Rome → Italy]` marks a mention of Rome with a link to Italy. */
+export interface CategoryExample {
+  gold: string;
+  predictions: string;
+  errors: number;
+  total: number | null;
+}
+
 /** An error category and its group; the first category of a group is the widest. */
 export interface CategoryInfo {
   name: string;
@@ -221,6 +230,8 @@ export interface CategoryInfo {
   description: string;
   total_description: string;
   group: string;
+  has_avoided_cases: boolean;
+  example: CategoryExample | null;
 }
 
 /** Errors of one system on one dataset, one entry per category. */
@@ -231,6 +242,8 @@ export interface ErrorCounts {
   total: (number | null)[];
   undecided: number[];
   undefined: (string | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
 }
 
 /** `errors`: error categories and counts of all systems. */
@@ -475,6 +488,10 @@ export interface FacetGroup {
 export interface GroupTable {
   measure: string;
   value: (number | null)[][];
+  low: (number | null)[][];
+  high: (number | null)[][];
+  correct: (number | null)[][];
+  total: (number | null)[][];
 }
 
 /** The groups of every case of a system, as indices into `combinations`.
@@ -490,6 +507,7 @@ export interface FacetScores {
   name: string;
   title: string;
   description: string;
+  example: string;
   values: FacetGroup[];
   tables: GroupTable[];
   combinations: number[][];
@@ -578,6 +596,40 @@ export interface PapersResource {
   papers: PaperReproduction[];
 }
 
+/** The error categories that every case of a system avoids, as indices into `combinations`.
+ * 
+ * Cases are in the order of the same system's track in `cases/DATASET`. */
+export interface AvoidedTrack {
+  system: number;
+  cases: number[];
+}
+
+/** `avoided/DATASET`: the errors that systems avoided, by error category. */
+export interface AvoidedResource {
+  combinations: number[][];
+  tracks: AvoidedTrack[];
+}
+
+/** One measure on one dataset: the differences between all pairs of systems that were scored alike.
+ * 
+ * The columns have one value per pair, in the order (0, 1), (0, 2), …, (1, 2), … of `systems`; null if undefined. */
+export interface PairTable {
+  measure: string;
+  dataset: number;
+  systems: number[];
+  difference: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+  p: (number | null)[];
+  corrected: (number | null)[];
+  reasons: Record<string, string>;
+}
+
+/** `pairs`: the differences between all pairs of systems under the main profile. */
+export interface PairsResource {
+  tables: PairTable[];
+}
+
 /** The union of accepted links of two sources, and the recall of each source in it. */
 export interface PairScores {
   union: number;
@@ -600,6 +652,7 @@ export interface PairMeasures {
 
 /** The types of all resources by name. */
 export interface Resources {
+  "avoided": AvoidedResource;
   "cases": CasesResource;
   "credits": CreditsResource;
   "curves": CurvesResource;
@@ -608,6 +661,7 @@ export interface Resources {
   "errors": ErrorsResource;
   "groups": GroupsResource;
   "leaderboard": LeaderboardResource;
+  "pairs": PairsResource;
   "papers": PapersResource;
   "problems": ProblemsResource;
   "reasons": ReasonsResource;

@@ -26,6 +26,8 @@ export interface Column {
   sortKey?: string;
   /** Heading that adjacent columns share. */
   group?: string;
+  /** Content after the title, outside the link that sorts. */
+  extra?: ComponentChildren;
 }
 
 type Rows = readonly (readonly Cell[])[];
@@ -217,6 +219,7 @@ function TableHead({ columns, chosenColumn }: { columns: readonly Column[]; chos
               ) : (
                 content
               )}
+              {column.extra && <> {column.extra}</>}
             </th>
           );
         })}

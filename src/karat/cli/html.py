@@ -53,7 +53,7 @@ def write_html(
     options = options or ArchiveOptions(tuple(list_plugins("profiles")))
     freeze_garbage_collector()
     with allow_processes(prepare_process):
-        added = add_results(store, entries, request, replace(options, has_group_intervals=archive is not None))
+        added = add_results(store, entries, request, replace(options, has_all_groups=archive is not None))
     if out is not None:
         write_page(Archive(store, texts, title), out)
     if archive is not None and out != "-":

@@ -524,6 +524,14 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         check_groups(self.request.all_measures, groups, self.facets, self.views)
         return groups
 
+    def _is_grouped(self, view: str, facet: str) -> bool:
+        """Return whether the scores of a view are grouped by a facet."""
+        if self.request.grouped_view in (None, view):
+            return True
+        return any(
+            m.group is not None and m.group[0] == facet and str(m.view) == view for m in self.request.all_measures
+        )
+
     def _group_scores(self, name: str, facet: Facet) -> dict[str, dict[str, GroupScores]]:
         """Return the scores by the facet `facet`, called `name`, as a mapping from view and value.
 
@@ -532,12 +540,12 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         do not compare links. Raise `UsageError` if no document has a value, or no view compares links for error
         categories.
         """
-        interval_options = self.interval_options if self.interval_options.includes_groups else IntervalOptions()
+        interval_options = self.interval_options
         dispersion_measures = [
             m for m in self.request.all_measures if get_measure(m).is_dispersion and m.group and m.group[0] == name
         ]
         extra_shorts = list(dict.fromkeys(measure.short_name for measure in dispersion_measures))
-        views = self._divisible_views
+        views = {view: data for view, data in self._divisible_views.items() if self._is_grouped(view, name)}
         if facet.scores == "documents":
             return {view: group_by_document(self.sums.ids, data) for view, data in views.items()}
         if facet.from_documents is not None:
@@ -558,7 +566,9 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             }
         if needs_rematching(self.inputs, name):
             excluded = {*self.source.excluded.views, *self.plans.components}
-            base_views = [base for base in self.request.views if str(base) not in excluded]
+            base_views = [
+                base for base in self.request.views if str(base) not in excluded and self._is_grouped(str(base), name)
+            ]
             parts = {base: make_value_views(self.inputs, name, base) for base in base_views}
             return {
                 str(base): group_by_part(

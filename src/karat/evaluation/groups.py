@@ -14,7 +14,7 @@ import numpy as np
 from karat.evaluation.cases.errors import CategoryCounts
 from karat.evaluation.cases.grouped_sums import GroupedSums
 from karat.evaluation.measures import default_short_names, parse_short_measure
-from karat.evaluation.score_intervals import IntervalOptions, to_bounds, view_intervals
+from karat.evaluation.score_intervals import IntervalOptions, group_intervals, to_bounds, view_intervals
 from karat.evaluation.view import View, mean_score, total_score
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.measure_name import MeasureName
@@ -71,14 +71,20 @@ def group_by_value(
             sample_view.select_cases(sums), sample_view.select_cases(_sum_groups(sums, bounds)), bounds, shorts
         )
         totals = _count_groups(sums, bounds)
-        for (name, value, (low, high)), scores, count in zip(rows, scores_by_row, totals, strict=True):
+        intervals = _compute_all_intervals(
+            {name: [sums[low:high] for view_name, _, (low, high) in rows if view_name == name] for name in members},
+            views,
+            [short for short in shorts if short not in unknown_scores],
+            interval_options,
+        )
+        for (name, value, (low, high)), scores, count, bounds_by_short in zip(
+            rows, scores_by_row, totals, intervals, strict=True
+        ):
             group_view = views[name].select_cases(sums[low:high], score_cache=scores)
             groups[name][value] = GroupScores(
                 counts=count,
                 note=reason,
-                intervals=compute_intervals(
-                    sums[low:high], views[name], [s for s in shorts if s not in unknown_scores], interval_options
-                ),
+                intervals=bounds_by_short,
                 **to_score_fields(group_view.scores(shorts) | unknown_scores),
             )
     return groups
@@ -130,19 +136,15 @@ def _average_groups(values: Floats, bounds: Bounds, reason: str) -> list[Score]:
     return [Score(math.fsum(numbers[low:high]) / (high - low), high - low) for low, high in bounds]
 
 
-def compute_intervals(
-    weights: Floats, view: View, shorts: Sequence[str], interval_options: IntervalOptions
-) -> dict[str, tuple[float, float]]:
-    """Return the confidence bounds of a group's scores by measure; empty if no intervals are requested.
-
-    `weights` has one row per document of the group. The other documents of `view` are resampled as empty ones.
-    """
-    if not interval_options.resamples:
-        return {}
-    n_empty_documents = len(view.statistics) - len(weights)
-    return to_bounds(
-        view_intervals(view.select_cases(weights, n_empty_documents=n_empty_documents), shorts, interval_options)
-    )
+def _compute_all_intervals(
+    groups: Mapping[str, Sequence[Floats]],
+    views: Mapping[str, View],
+    shorts: Sequence[str],
+    interval_options: IntervalOptions,
+) -> Iterator[dict[str, tuple[float, float]]]:
+    """Yield the confidence bounds of the scores of all groups, view by view; `groups` has their rows by view."""
+    for name, rows in groups.items():
+        yield from group_intervals(rows, views[name], shorts, interval_options)
 
 
 def group_by_document(ids: Arrow, view: View) -> dict[str, GroupScores]:
@@ -180,7 +182,10 @@ def group_by_property(
     groups = {}
     for value in sorted(set(document_values)):
         part = view.select_documents(document_values == value)
-        bounds = to_bounds(view_intervals(part, shorts, interval_options)) if interval_options.resamples else {}
+        interval_shorts = interval_options.select_group_measures(shorts)
+        bounds = (
+            to_bounds(view_intervals(part, interval_shorts, interval_options)) if interval_options.resamples else {}
+        )
         counts = to_weight_sums(part.statistics.weights.sum(axis=0))
         groups[value] = GroupScores(counts=counts, intervals=bounds, **to_score_fields(part.scores(shorts)))
     return groups
@@ -192,7 +197,7 @@ def group_by_part(views: Mapping[str, View], interval_options: IntervalOptions) 
     return {
         value: GroupScores(
             counts=to_weight_sums(view.statistics.weights.sum(axis=0)),
-            intervals=compute_intervals(view.statistics.weights, view, shorts, interval_options),
+            intervals=group_intervals([view.statistics.weights], view, shorts, interval_options)[0],
             **to_score_fields(view.scores(shorts)),
         )
         for value, view in views.items()
@@ -205,7 +210,7 @@ def score_error_categories(
     """Return the counts and error rates of all error categories in a view, by category."""
     totals = {name: counts.total for name, counts in category_counts.items() if counts.total is not None}
     if not totals:
-        return {name: _score_category(counts, None, interval_options) for name, counts in category_counts.items()}
+        return {name: _score_category(counts, None, {}) for name, counts in category_counts.items()}
     # All categories are scored at once, because the cost per call outweighs the cost per document.
     errors = np.array([category_counts[name].errors for name in totals])
     avoided = np.array(list(totals.values())) - errors
@@ -220,15 +225,20 @@ def score_error_categories(
         )
         for name, scores in zip(nonempty, scores_by_category, strict=True):
             views[name].score_cache.update(scores)
+    bounds_by_category = group_intervals([weights[name] for name in nonempty], view, _RATES, interval_options)
+    intervals = dict(zip(nonempty, bounds_by_category, strict=True))
     return {
-        name: _score_category(counts, views.get(name), interval_options) for name, counts in category_counts.items()
+        name: _score_category(counts, views.get(name), intervals.get(name, {}))
+        for name, counts in category_counts.items()
     }
 
 
-def _score_category(counts: CategoryCounts, view: View | None, interval_options: IntervalOptions) -> GroupScores:
+def _score_category(
+    counts: CategoryCounts, view: View | None, intervals: dict[str, tuple[float, float]]
+) -> GroupScores:
     """Return counts and error rates of one error category; `view` counts errors as wrong and avoided ones as correct.
 
-    Without a view or a total, the rates are undefined.
+    Without a view or a total, the rates are undefined. `intervals` are the confidence bounds of the rates.
     """
     errors = int(counts.errors.sum()) if counts.is_defined else None
     if view is None or counts.total is None:
@@ -238,7 +248,7 @@ def _score_category(counts: CategoryCounts, view: View | None, interval_options:
         errors=errors,
         total=int(counts.total.sum()),
         undecided=counts.undecided,
-        intervals=compute_intervals(view.statistics.weights, view, _RATES, interval_options),
+        intervals=intervals,
         **to_score_fields(view.scores(_RATES)),
     )
 

@@ -55,6 +55,7 @@ class RequestOptions(TypedDict, total=False):
     measures: Sequence[str] | str
     extra_measures: Sequence[str] | str
     by: Sequence[str] | str
+    grouped_view: str | None
     kb: KB | str | os.PathLike[str] | None
     is_bridge: bool
     interval_options: IntervalOptions | None
@@ -77,6 +78,8 @@ class Request:
     """All measures to compute, parsed: the table measures, the headline and extra measures."""
     facets: tuple[str, ...] = ()
     """Names of the facets by which scores are grouped."""
+    grouped_view: str | None = None
+    """The only view whose scores are grouped, besides those of measures that name a group; None for all views."""
     kb: KB | None = None
     """Knowledge base that resolves ids, or None."""
     is_bridge: bool = False
@@ -115,6 +118,7 @@ class Request:
         measures: Sequence[str] | str = (),
         extra_measures: Sequence[str] | str = (),
         by: Sequence[str] | str = (),
+        grouped_view: str | None = None,
         kb: KB | str | os.PathLike[str] | None = None,
         is_bridge: bool = False,
         interval_options: IntervalOptions | None = None,
@@ -124,10 +128,10 @@ class Request:
     ) -> Request:
         """Create a request; raise for everything invalid that can be checked without data.
 
-        `measures` replaces the profile's measures; `extra_measures` are computed but not shown. `by` names facets.
-        Besides the profile's settings, `settings` accepts `drop` and `seed`. `kb` may be a path or a snapshot name.
-        `is_bridge` records that `kb` was chosen automatically. `needs_stages` judges detection apart from linking.
-        `vocabulary` has the entities that the system can predict.
+        `measures` replaces the profile's measures; `extra_measures` are computed but not shown. `by` names facets, and
+        `grouped_view` the only view that they group. Besides the profile's settings, `settings` accepts `drop` and
+        `seed`. `kb` may be a path or a snapshot name. `is_bridge` records that `kb` was chosen automatically.
+        `needs_stages` judges detection apart from linking. `vocabulary` has the entities that the system can predict.
         """
         if isinstance(kb, str | os.PathLike):
             from karat.kb.catalogue import (
@@ -189,6 +193,7 @@ class Request:
             table_measures=table_measures,
             all_measures=all_measures,
             facets=tuple(dict.fromkeys([*by, *(name.group[0] for name in all_measures if name.group)])),
+            grouped_view=grouped_view,
             kb=None if kb is None else wrap_kb(kb, conventions.ids),
             is_bridge=is_bridge,
             drop_rules=parse_drop_rules(setting_texts.get("drop", "none")),
@@ -229,6 +234,7 @@ class Request:
             "measures": self.requested_measures,
             "extra_measures": self.extra_measures,
             "by": self.requested_facets,
+            "grouped_view": self.grouped_view,
             "kb": self.base_kb,
             "is_bridge": self.is_bridge,
             "interval_options": self.interval_options,
@@ -247,6 +253,7 @@ class Request:
             measures=measures,
             extra_measures=(),
             by=(),
+            grouped_view=None,
             interval_options=IntervalOptions(seed=self.interval_options.seed),
             needs_stages=False,
             vocabulary=None,

@@ -12,7 +12,7 @@ import numpy as np
 
 from karat.evaluation.view import View
 from karat.model.errors import UnknownNameError, UsageError
-from karat.model.tables.columns import Bools, Longs
+from karat.model.tables.columns import Bools, Floats, Longs
 from karat.stats.samples.additive import AdditiveScore, combine_scores
 from karat.stats.samples.bootstrap import Interval, check_confidence
 from karat.stats.samples.confidence_intervals import (
@@ -22,6 +22,7 @@ from karat.stats.samples.confidence_intervals import (
     bootstrap_intervals,
     wilson_interval,
 )
+from karat.stats.samples.groups import group_bootstrap_intervals
 from karat.stats.samples.jackknife import assign_groups, jackknife_interval
 
 CIUnit: TypeAlias = Literal["documents", "cases"]
@@ -51,8 +52,8 @@ class IntervalOptions(NamedTuple):
     """Resampling unit: `documents` or `cases`."""
     jackknife_groups: int = 0
     """Number of groups for measures that do not add up over documents; 0 gives them no interval."""
-    includes_groups: bool = True
-    """Whether the scores of groups have intervals too."""
+    group_measures: tuple[str, ...] = ()
+    """Short names of the micro measures of groups that have intervals; empty for all measures of groups."""
 
     @classmethod
     def from_arguments(
@@ -77,6 +78,10 @@ class IntervalOptions(NamedTuple):
         }
         values: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}
         return cls(**{"resamples": RESAMPLES if values else 0, **values})
+
+    def select_group_measures(self, shorts: Sequence[str]) -> list[str]:
+        """Return those of the measures `shorts` of groups that have intervals."""
+        return [short for short in shorts if not self.group_measures or short in self.group_measures]
 
     def check(self) -> IntervalOptions:
         """Return the options themselves; raise `UsageError` or `UnknownNameError` if a value is invalid."""
@@ -130,6 +135,43 @@ def view_intervals(
         short: _to_result(interval, options.ci_unit) for short, interval in zip(additive, intervals_drawn, strict=True)
     }
     return {short: results.get(short) or _jackknife_interval(views, short, options) for short in defined}
+
+
+def group_intervals(
+    groups: Sequence[Floats], view: View, shorts: Sequence[str], options: IntervalOptions
+) -> list[dict[str, tuple[float, float]]]:
+    """Return the confidence bounds of the scores of several groups of cases by measure, as `view_intervals` does.
+
+    `groups` has one row per document of each group. The other documents of `view` are resampled as empty ones. Empty
+    if no intervals are requested.
+    """
+    shorts = options.select_group_measures(shorts)
+    if not options.resamples:
+        return [{} for _ in groups]
+    if not options.group_measures or options.method != "percentile" or options.ci_unit != "documents":
+        return [
+            to_bounds(
+                view_intervals(
+                    view.select_cases(rows, n_empty_documents=len(view.statistics) - len(rows)), shorts, options
+                )
+            )
+            for rows in groups
+        ]
+    # All groups are resampled at once, because the cost per call outweighs the cost per group.
+    intervals_by_group = group_bootstrap_intervals(
+        groups,
+        len(view.statistics),
+        [view.select_cases(np.zeros((0, 4))).get_total_scorer(short) for short in shorts],
+        resamples=options.resamples,
+        seed=options.seed,
+        confidence=options.confidence,
+    )
+    return [
+        to_bounds(
+            {short: _to_result(interval, options.ci_unit) for short, interval in zip(shorts, intervals, strict=True)}
+        )
+        for intervals in intervals_by_group
+    ]
 
 
 def _to_result(interval: Interval | None, ci_unit: CIUnit) -> IntervalResult:

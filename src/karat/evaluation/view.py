@@ -212,7 +212,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
         if measure.from_measures is not None:
             return None if measure.share_counts is None else self._share_additive(measure.share_counts)
         if name.aggregate == "micro":
-            return self._make_additive(self._total_scorer(measure), lambda rows: rows[:, :4])
+            return self._make_additive(self.get_total_scorer(short), lambda rows: rows[:, :4])
         return self._make_additive(lambda sums: ratio(sums[:, 0], sums[:, 1]), self._mean_summands(short))
 
     def to_case_additive(self, short: str) -> AdditiveScore | None:
@@ -224,7 +224,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
         if self.is_indivisible or self.is_absent or name.aggregate == "macro":
             return None
         if measure.from_statistics is not None and self.get_case_weights is not None:
-            return AdditiveScore(self.get_case_weights(), self._total_scorer(measure))
+            return AdditiveScore(self.get_case_weights(), self.get_total_scorer(short))
         if measure.share_counts is None or (counts := self.get_share(short)) is None:
             return None
         n_part, n_whole = map(round, counts)
@@ -287,9 +287,9 @@ class View(msgspec.Struct, frozen=True, dict=True):
         """
         return AdditiveScore(self._document_rows, score, summands, self.n_empty_documents, self._distinct_rows)
 
-    def _total_scorer(self, measure: Measure) -> Callable[[Floats], Floats]:
+    def get_total_scorer(self, short: str) -> Callable[[Floats], Floats]:
         """Return a function that computes a micro measure for each row of an array of sums of the four `Weights`."""
-        values, rule = measure.from_statistics, self._empty_rules.totals
+        values, rule = parse_short_measure(short)[1].from_statistics, self._empty_rules.totals
         assert values is not None
         return lambda sums: values(Statistics(sums), rule)
 

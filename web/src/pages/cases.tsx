@@ -53,10 +53,10 @@ const NO_CASES =
   "No cases: the report was built from result files, or its task has no mentions. " +
   "Pass the gold file and predictions:";
 
-export function NoCases() {
+export function NoCases({ isHeading = true }: { isHeading?: boolean }) {
   return (
     <EmptyState
-      isHeading
+      isHeading={isHeading}
       message={NO_CASES}
       command="karat report --gold GOLD PREDICTIONS… --to html --out report.html"
     />
@@ -64,8 +64,8 @@ export function NoCases() {
 }
 
 export function parseFilter(query: Readonly<Record<string, string>>): Filter {
-  const { system, kind, error, entity, surface, type, label, is, who, find } = query;
-  return { system, kind, error, entity, surface, type, label, is, who, find };
+  const { system, kind, error, avoided, entity, surface, type, label, is, who, find } = query;
+  return { system, kind, error, avoided, entity, surface, type, label, is, who, find };
 }
 
 function CaseList({ data, dataset }: { data: Data; dataset: string }) {
@@ -161,6 +161,7 @@ function CaseList({ data, dataset }: { data: Data; dataset: string }) {
   const group = data.findGroup(query.label, query.is);
   const filterText = [
     query.error && `in the category “${data.getCategory(query.error).title}”`,
+    query.avoided && `that avoid the error “${data.getCategory(query.avoided).title}”`,
     query.entity && `with the entity ${data.findName(query.entity)}`,
     query.surface && `with the surface “${query.surface}”`,
     query.type && `of type ${query.type}`,
@@ -231,7 +232,7 @@ function CaseList({ data, dataset }: { data: Data; dataset: string }) {
         />
         <SearchField label="search" name="find" />
         {!query.system && <HiddenSystems />}
-        {(query.entity || query.surface || query.doc || query.type || query.is || query.who) && (
+        {(query.avoided || query.entity || query.surface || query.doc || query.type || query.is || query.who) && (
           <a href={pageUrl("cases", { dataset, system: query.system })}>all cases</a>
         )}
       </Toolbar>

@@ -17,6 +17,7 @@ import {
   Toolbar,
   useResource,
 } from "../components";
+import { CategoryDefinition } from "../definition";
 import type { Page } from "../page";
 import * as resources from "../resources";
 import { pageUrl, route } from "../route";
@@ -114,11 +115,8 @@ function CategoryTree({ resource }: { resource: ErrorsResource }) {
           {
             text: category.title,
             content: (
-              <span
-                class={index > 0 && members[0].title !== category.title ? "below" : "wide"}
-                title={`${category.description} ${category.total_description}`}
-              >
-                {category.title}
+              <span class={index > 0 && members[0].title !== category.title ? "below" : "wide"}>
+                {category.title} <CategoryDefinition category={category} />
               </span>
             ),
           },
@@ -175,8 +173,8 @@ function CategoryTree({ resource }: { resource: ErrorsResource }) {
         );
       })}
       <p class="quiet prose">
-        A case may belong to several categories. Hover over a name for its definition, or over a bar for its counts.
-        Select a bar to see its cases. {listUndefinedCategories(resource, visibleCounts).join(" ")}
+        A case may belong to several categories. “?” opens a definition. Select a bar to see its cases.{" "}
+        {listUndefinedCategories(resource, visibleCounts).join(" ")}
       </p>
     </>
   );

@@ -1,4 +1,4 @@
-// Flips: mentions that only one of two systems links correctly.
+// Flips: mentions that only one of two systems links correctly, or that both link wrongly to different entities.
 
 import {
   DatasetSelect,
@@ -108,6 +108,12 @@ function ScoreTable({ data, dataset, tracks }: { data: Data; dataset: string; tr
 
 const DEFAULT_ROWS = 20; // groups
 
+const SIDE_TITLES: Record<string, (titleA: string, titleB: string) => string> = {
+  one: (titleA) => `only ${titleA} links correctly`,
+  two: (_, titleB) => `only ${titleB} links correctly`,
+  both: () => "both link wrongly, to different entities",
+};
+
 const GROUPS: readonly (readonly [string, string])[] = [
   ["error", "by error category"],
   ["outcome", "by outcome of the other system"],
@@ -117,74 +123,150 @@ const GROUPS: readonly (readonly [string, string])[] = [
   ["doc", "by document"],
 ];
 
-function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
-  const { query } = route.value;
-  const findTrack = (name: string | undefined, fallback: number) => {
-    const index = data.tracks.findIndex((track) => systemName(track.system) === name);
-    return index < 0 ? fallback : index;
-  };
-  const visibleTracks = getVisibleTracks(data),
-    defaultTracks = visibleTracks.length > 1 ? visibleTracks : data.tracks.map((_, t) => t);
-  const trackA = findTrack(query.one, defaultTracks[0]),
-    trackB = findTrack(query.two, defaultTracks.find((t) => t !== trackA)!);
-  const [titleA, titleB] = [trackA, trackB].map((t) => systemTitle(data.tracks[t].system));
-  const { exclusiveMentions, bothCount, neitherCount } = data.compareTracks(trackA, trackB);
-  const groupBy = GROUPS.some(([key]) => key === query.by) ? query.by : "error";
+/** Find the track of a system; `fallback` if it has none. */
+export function findTrack(data: Data, name: string | undefined, fallback: number): number {
+  const index = data.tracks.findIndex((track) => systemName(track.system) === name);
+  return index < 0 ? fallback : index;
+}
+
+/** List the values of a mention by which its flip is grouped; `tracks` are the systems that link it wrongly. */
+function listFlipValues(data: Data, groupBy: string, g: number, tracks: readonly number[]): string[] {
   const { gold } = data.resource;
-  const groupValues = (g: number, loserTrack: number): string[] => {
-    const row = data.rowByGold[loserTrack][g];
-    switch (groupBy) {
-      case "error":
-        return data.getErrors({ track: loserTrack, row }).length
-          ? data.getErrors({ track: loserTrack, row })
-          : ["none"];
-      case "outcome":
-        return [data.resource.kinds[data.tracks[loserTrack].kind[row]]];
-      case "entity":
-        return [data.getId(gold.entity[g])];
-      case "surface":
-        return [data.getGoldSurface(g)];
-      case "type":
-        return data.resource.types[gold.types[g]].length ? data.resource.types[gold.types[g]] : ["none"];
-      default:
-        return [data.resource.documents[gold.document[g]].id];
+  switch (groupBy) {
+    case "error": {
+      const errors = tracks.flatMap((track) => data.getErrors({ track, row: data.rowByGold[track][g] }));
+      return errors.length ? [...new Set(errors)] : ["none"];
     }
-  };
-  const tallies = [
-    countItems(exclusiveMentions[0].flatMap((g) => groupValues(g, trackB))),
-    countItems(exclusiveMentions[1].flatMap((g) => groupValues(g, trackA))),
-  ].map((counts) => new Map(counts));
-  const groups = [...new Set([...tallies[0].keys(), ...tallies[1].keys()])]
-    .map((value) => ({ value, countA: tallies[0].get(value) ?? 0, countB: tallies[1].get(value) ?? 0 }))
-    .sort((a, b) => b.countA + b.countB - a.countA - a.countB);
-  const maxCount = Math.max(1, ...groups.flatMap((group) => [group.countA, group.countB]));
-  const groupTitle = (value: string) =>
-    groupBy === "entity"
-      ? data.findName(value)
-      : groupBy === "doc"
-        ? data.getTitle(data.findDocument(value))
-        : groupBy === "error"
-          ? value === "none"
-            ? "no category"
-            : data.getCategory(value).title
-          : value;
-  const flipsUrl = (value: string, side: string) =>
-    pageUrl("flips", {
-      dataset,
-      one: systemName(data.tracks[trackA].system),
-      two: systemName(data.tracks[trackB].system),
-      by: groupBy,
-      value,
-      side,
-    });
+    case "outcome":
+      return [...new Set(tracks.map((t) => data.resource.kinds[data.tracks[t].kind[data.rowByGold[t][g]]]))];
+    case "entity":
+      return [data.getId(gold.entity[g])];
+    case "surface":
+      return [data.getGoldSurface(g)];
+    case "type":
+      return data.resource.types[gold.types[g]].length ? data.resource.types[gold.types[g]] : ["none"];
+    default:
+      return [data.resource.documents[gold.document[g]].id];
+  }
+}
+
+/** The title of a group of flips. */
+function flipGroupTitle(data: Data, groupBy: string, value: string): string {
+  if (groupBy === "entity") return data.findName(value);
+  if (groupBy === "doc") return data.getTitle(data.findDocument(value));
+  if (groupBy === "error") return value === "none" ? "no category" : data.getCategory(value).title;
+  return value;
+}
+
+/** Build the URL of the mentions of a group; a side is a system alone (one, two) or both systems, wrong (both). */
+function flipsUrl(data: Data, dataset: string, tracks: readonly number[], by: string, value: string, side: string) {
+  const [one, two] = tracks.map((t) => systemName(data.tracks[t].system));
+  return pageUrl("flips", { dataset, one, two, by, value, side });
+}
+
+/** The numbers of flips by group, as bars that open their mentions. */
+export function FlipGroups({
+  data,
+  dataset,
+  tracks,
+  groupBy,
+}: {
+  data: Data;
+  dataset: string;
+  tracks: readonly [number, number];
+  groupBy: string;
+}) {
+  const { query } = route.value;
+  const [trackA, trackB] = tracks,
+    [titleA, titleB] = tracks.map((t) => systemTitle(data.tracks[t].system));
+  const { exclusiveMentions, differentMentions } = data.compareTracks(trackA, trackB);
+  const sides = [
+    { name: "one", title: `only ${titleA} correct`, mentions: exclusiveMentions[0], wrongTracks: [trackB] },
+    { name: "two", title: `only ${titleB} correct`, mentions: exclusiveMentions[1], wrongTracks: [trackA] },
+    { name: "both", title: "both wrong, differently", mentions: differentMentions, wrongTracks: [trackA, trackB] },
+  ];
+  const tallies = sides.map(
+    ({ mentions, wrongTracks }) =>
+      new Map(countItems(mentions.flatMap((g) => listFlipValues(data, groupBy, g, wrongTracks)))),
+  );
+  const groups = [...new Set(tallies.flatMap((tally) => [...tally.keys()]))]
+    .map((value) => ({ value, counts: tallies.map((tally) => tally.get(value) ?? 0) }))
+    .sort((a, b) => b.counts[0] + b.counts[1] - a.counts[0] - a.counts[1] || b.counts[2] - a.counts[2]);
+  const maxCount = Math.max(1, ...groups.flatMap(({ counts }) => counts));
+  const columns: Column[] = [
+    { title: GROUPS.find(([key]) => key === groupBy)![1] },
+    ...sides.map(({ title }): Column => ({ title, kind: "number" })),
+    { title: "difference", kind: "number", isMinor: true },
+  ];
+  const rows = groups.slice(0, query.groups === "all" ? undefined : DEFAULT_ROWS).map(({ value, counts }): Cell[] => [
+    {
+      text: flipGroupTitle(data, groupBy, value),
+      content: (
+        <a href={flipsUrl(data, dataset, tracks, groupBy, value, "")} dir="auto">
+          {flipGroupTitle(data, groupBy, value)}
+        </a>
+      ),
+    },
+    ...counts.map(
+      (count, index): Cell => ({
+        text: String(count),
+        content: (
+          <a
+            class={`filled ${sides[index].name}`}
+            href={flipsUrl(data, dataset, tracks, groupBy, value, sides[index].name)}
+          >
+            <span class="room">
+              <span class={count ? "fill" : "fill none"} style={{ width: `${(100 * count) / maxCount}%` }} />
+            </span>
+            <span class="figure">{formatNumber(count)}</span>
+          </a>
+        ),
+      }),
+    ),
+    {
+      text: counts[0] === counts[1] ? "0" : `${counts[0] < counts[1] ? "−" : "+"}${Math.abs(counts[0] - counts[1])}`,
+    },
+  ]);
+  return (
+    <>
+      <Sheet name="Mentions by group" columns={columns} rows={rows} />
+      {groups.length > DEFAULT_ROWS && (
+        <p>
+          <a href={currentUrl({ groups: query.groups === "all" ? "" : "all" })}>
+            {query.groups === "all" ? "Show fewer" : `Show all ${formatNumber(groups.length)}`}
+          </a>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A sentence on how often two systems are correct, with links to the mentions. */
+export function FlipSummary({
+  data,
+  dataset,
+  tracks,
+}: {
+  data: Data;
+  dataset: string;
+  tracks: readonly [number, number];
+}) {
+  const [titleA, titleB] = tracks.map((t) => systemTitle(data.tracks[t].system));
+  const { exclusiveMentions, differentMentions, bothCount, neitherCount } = data.compareTracks(...tracks);
+  const [countA, countB] = exclusiveMentions.map((mentions) => mentions.length);
+  const total = countA + countB + bothCount + neitherCount,
+    mentionsA = formatCount(countA, "mention");
+  const sideLink = (side: string, text: string) => (
+    <a href={flipsUrl(data, dataset, tracks, "error", "", side)}>{text}</a>
+  );
   const otherSystems = leaderboardState
     .value!.systems.map((_, system) => system)
-    .filter((system) => ![trackA, trackB].some((t) => data.tracks[t].system === system));
+    .filter((system) => !tracks.some((t) => data.tracks[t].system === system));
   const coverageLink = (coverage: string, count: number) => (
     <a
       href={pageUrl("cases", {
         dataset,
-        system: systemName(data.tracks[trackA].system),
+        system: systemName(data.tracks[tracks[0]].system),
         who: coverage,
         hide: formatHidden(otherSystems),
       })}
@@ -192,28 +274,40 @@ function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
       {formatNumber(count)}
     </a>
   );
-  const countBar = (count: number, side: string, value: string) => (
-    <a class={`filled ${side}`} href={flipsUrl(value, side)}>
-      <span class="room">
-        <span class={count ? "fill" : "fill none"} style={{ width: `${(100 * count) / maxCount}%` }} />
+  return (
+    <>
+      <b>{titleA}</b> alone links {sideLink("one", mentionsA)} correctly, <b>{titleB}</b> alone{" "}
+      {sideLink("two", formatNumber(countB))}.{" "}
+      <span class="quiet">
+        Of {formatCount(total, "mention")}, both link {coverageLink("all", bothCount)} correctly (
+        {formatPercent(bothCount / Math.max(total, 1))} %), and neither links {coverageLink("none", neitherCount)}. Both
+        link {sideLink("both", formatNumber(differentMentions.length))} wrongly, to different entities.
       </span>
-      <span class="figure">{formatNumber(count)}</span>
-    </a>
+    </>
   );
-  const groupColumns: Column[] = [
-    { title: GROUPS.find(([key]) => key === groupBy)![1] },
-    { title: `only ${titleA}`, kind: "number" },
-    { title: `only ${titleB}`, kind: "number" },
-    { title: "difference", kind: "number" },
-  ];
+}
+
+function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
+  const { query } = route.value;
+  const visibleTracks = getVisibleTracks(data),
+    defaultTracks = visibleTracks.length > 1 ? visibleTracks : data.tracks.map((_, t) => t);
+  const trackA = findTrack(data, query.one, defaultTracks[0]),
+    trackB = findTrack(data, query.two, defaultTracks.find((t) => t !== trackA)!);
+  const tracks = [trackA, trackB] as const;
+  const [titleA, titleB] = tracks.map((t) => systemTitle(data.tracks[t].system));
+  const { exclusiveMentions, differentMentions } = data.compareTracks(trackA, trackB);
+  const groupBy = GROUPS.some(([key]) => key === query.by) ? query.by : "error";
+  const { gold } = data.resource;
+  const wrongTracks: Record<string, number[]> = { one: [trackB], two: [trackA], both: [trackA, trackB] };
   const mentions = [
     ...exclusiveMentions[0].map((g) => ({ g, side: "one" })),
     ...exclusiveMentions[1].map((g) => ({ g, side: "two" })),
+    ...differentMentions.map((g) => ({ g, side: "both" })),
   ]
     .filter(
-      (item) =>
-        (!query.side || item.side === query.side) &&
-        (!query.value || groupValues(item.g, item.side === "one" ? trackB : trackA).includes(query.value)),
+      ({ g, side }) =>
+        (query.side ? side === query.side : side !== "both") &&
+        (!query.value || listFlipValues(data, groupBy, g, wrongTracks[side]).includes(query.value)),
     )
     .sort((a, b) => a.g - b.g);
   const visibleMentions = mentions.slice(0, getRowLimit());
@@ -256,7 +350,7 @@ function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
               dataset,
               doc: data.resource.documents[doc].id,
               at: `${gold.start[g]}-${gold.end[g]}`,
-              tracks: [trackA, trackB].map((t) => systemName(data.tracks[t].system)).join(","),
+              tracks: tracks.map((t) => systemName(data.tracks[t].system)).join(","),
             })}
           >
             <MentionContext
@@ -282,17 +376,10 @@ function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
     ];
   });
   const options = data.tracks.map((track) => [systemName(track.system), systemTitle(track.system)] as const);
-  const [countA, countB] = exclusiveMentions.map((mentions) => mentions.length);
-  const total = countA + countB + bothCount + neitherCount;
   return (
     <>
       <h1 class="summary">
-        <b>{titleA}</b> alone links <a href={flipsUrl("", "one")}>{formatCount(countA, "mention")}</a> correctly,{" "}
-        <b>{titleB}</b> alone <a href={flipsUrl("", "two")}>{formatNumber(countB)}</a>.{" "}
-        <span class="quiet">
-          Of {formatCount(total, "mention")}, both link {coverageLink("all", bothCount)} correctly (
-          {formatPercent(bothCount / Math.max(total, 1))} %), and neither links {coverageLink("none", neitherCount)}.
-        </span>
+        <FlipSummary data={data} dataset={dataset} tracks={tracks} />
       </h1>
       <Toolbar>
         <DatasetSelect predicate={(item) => item.cases} />
@@ -314,41 +401,15 @@ function FlipReport({ data, dataset }: { data: Data; dataset: string }) {
       </Toolbar>
       <ScoreTable data={data} dataset={dataset} tracks={[trackA, trackB]} />
       <h2>Mentions that only one system links correctly, {GROUPS.find(([key]) => key === groupBy)![1]}</h2>
-      <Sheet
-        name="Mentions by group"
-        columns={groupColumns}
-        rows={groups.slice(0, query.groups === "all" ? undefined : DEFAULT_ROWS).map((group): Cell[] => [
-          {
-            text: groupTitle(group.value),
-            content: (
-              <a href={flipsUrl(group.value, "")} dir="auto">
-                {groupTitle(group.value)}
-              </a>
-            ),
-          },
-          { text: String(group.countA), content: countBar(group.countA, "one", group.value) },
-          { text: String(group.countB), content: countBar(group.countB, "two", group.value) },
-          {
-            text:
-              group.countA === group.countB
-                ? "0"
-                : `${group.countA < group.countB ? "−" : "+"}${Math.abs(group.countA - group.countB)}`,
-          },
-        ])}
-      />
-      {groups.length > DEFAULT_ROWS && (
-        <p>
-          <a href={currentUrl({ groups: query.groups === "all" ? "" : "all" })}>
-            {query.groups === "all" ? "Show fewer" : `Show all ${formatNumber(groups.length)}`}
-          </a>
-        </p>
-      )}
+      <FlipGroups data={data} dataset={dataset} tracks={tracks} groupBy={groupBy} />
       <h2>
         {formatCount(mentions.length, "mention")}
-        {query.value && (
+        {query.side && ` that ${SIDE_TITLES[query.side]?.(titleA, titleB) ?? ""}`}
+        {query.value && `: ${flipGroupTitle(data, groupBy, query.value)}`}
+        {(query.value || query.side) && (
           <>
-            : {groupTitle(query.value)}{" "}
-            <a class="aside" href={flipsUrl("", "")}>
+            {" "}
+            <a class="aside" href={flipsUrl(data, dataset, tracks, groupBy, "", "")}>
               show all
             </a>
           </>

@@ -1,6 +1,6 @@
 // The leaderboard: scores, intervals and significance.
 
-import { CategoryBreakdown, FacetBreakdown } from "../breakdown";
+import { CategoryBreakdown, FacetBreakdown, SliceSelect } from "../breakdown";
 import {
   formatCount,
   formatHidden,
@@ -273,8 +273,6 @@ function Summary({
 const VIEWS: readonly (readonly [string, string])[] = [
   ["", "all datasets"],
   ["measures", "one dataset"],
-  ["errors", "error categories"],
-  ["types", "facets"],
 ];
 
 export function Leaderboard() {
@@ -284,17 +282,14 @@ export function Leaderboard() {
   if (!dataset) return <p>No results yet.</p>;
   const test = query.find ? compilePattern(query.find) : () => true;
   const systems = getVisibleSystems().filter((system) => test(`${systemName(system)}\n${systemTitle(system)}`));
-  const views = datasets.length > 1 ? VIEWS : VIEWS.slice(1);
+  const isSliced = query.show === "errors" || query.show === "types";
   const isSingle = datasets.length === 1 || Boolean(query.show);
   const controls = (
     <>
-      <Select
-        label="view"
-        name="show"
-        value={query.show || (datasets.length > 1 ? "" : "measures")}
-        options={views}
-        reset={{ sort: "", columns: "" }}
-      />
+      <SliceSelect />
+      {!isSliced && datasets.length > 1 && (
+        <Select label="view" name="show" value={query.show ?? ""} options={VIEWS} reset={{ sort: "" }} />
+      )}
       {isSingle && datasets.length > 1 && (
         <Select
           label="dataset"
@@ -309,6 +304,11 @@ export function Leaderboard() {
     <>
       <SearchField label="systems" name="find" />
       <HiddenSystems />
+      {getDuelSystem() >= 0 && (
+        <span role="status">
+          Select a second system to compare with <b>{systemTitle(getDuelSystem())}</b>.
+        </span>
+      )}
     </>
   );
   if (query.show === "errors")
@@ -341,13 +341,46 @@ export function Leaderboard() {
   );
 }
 
-/** Make the cell with the name of a system and a link that hides it. */
+/** Find the system that was selected for a comparison; -1 if none was. */
+const getDuelSystem = (): number =>
+  leaderboardState.value!.systems.findIndex(({ name }) => name === route.value.query.duel);
+
+/** A link that selects the first system of a duel, or that opens the duel with a second one. */
+function DuelLink({ system }: { system: number }) {
+  const selected = getDuelSystem();
+  if (leaderboardState.value!.systems.length < 2) return null;
+  if (selected === system)
+    return (
+      <a class="duel" href={currentUrl({ duel: "" })} aria-label={`cancel the comparison of ${systemTitle(system)}`}>
+        cancel
+      </a>
+    );
+  return (
+    <a
+      class="duel"
+      href={
+        selected < 0
+          ? currentUrl({ duel: systemName(system) })
+          : pageUrl("duel", {
+              dataset: route.value.query.dataset,
+              one: systemName(selected),
+              two: systemName(system),
+            })
+      }
+      aria-label={`compare ${systemTitle(system)}${selected < 0 ? "" : ` with ${systemTitle(selected)}`}`}
+    >
+      {selected < 0 ? "compare" : `with ${systemTitle(selected)}`}
+    </a>
+  );
+}
+
+/** Make the cell with the name of a system, and links that compare or hide it. */
 function systemCell(system: number): Cell {
   return {
     text: systemTitle(system),
     content: (
       <>
-        <span dir="auto">{systemTitle(system)}</span>{" "}
+        <span dir="auto">{systemTitle(system)}</span> <DuelLink system={system} />{" "}
         <a
           class="hide"
           href={currentUrl({ hide: formatHidden([...getHiddenSystems(), system]) })}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import isnan
+from typing import Final
 
 import numpy as np
 
@@ -11,9 +14,17 @@ from karat.analysis.comparison.grid import Grid
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.model.tables.columns import Bools, Floats
 from karat.stats.samples.additive import AdditiveScore, resample_scores
-from karat.stats.samples.bootstrap import percentile_interval
+from karat.stats.samples.bootstrap import (
+    has_shared_draws,
+    percentile_interval,
+    percentile_intervals,
+    resample_in_order,
+)
 from karat.stats.samples.confidence_intervals import expand_confidence
 from karat.stats.significance.contrast import TotalsMeasure
+
+_MAX_CELLS: Final = 1 << 20
+"""Number of sampled differences held at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +41,7 @@ class Samples:
     """Bootstrap samples of the documents of a dataset, with the scores of systems in them.
 
     Systems are identified by their index in the grid. Which documents are drawn for some systems does not depend on
-    other systems.
+    other systems. A single system has the samples of its own evaluation.
     """
 
     additives: Mapping[int, AdditiveScore]
@@ -58,6 +69,8 @@ class Samples:
 
         `systems` must be sorted. A system without additive score gets NaN.
         """
+        if has_shared_draws(len(self.contributions)) and len(systems) > 1:
+            return self._shared_scores[:, list(systems)]
         values = np.full((self.resamples, len(systems)), np.nan)
         columns = [(column, self.additives[index]) for column, index in enumerate(systems) if index in self.additives]
         if not columns or not len(self.contributions):
@@ -71,6 +84,71 @@ class Samples:
         for (column, _), scores in zip(columns, resample_scores(aligned, self.resamples, self.seed), strict=True):
             values[:, column] = scores
         return values
+
+    @cached_property
+    def _shared_scores(self) -> Floats:
+        """The scores of all systems in samples that depend on no score, as resamples × systems."""
+        values = np.full((self.resamples, self.contributions.shape[1]), np.nan)
+        summands = {index: score.to_summands(score.base) for index, score in self.additives.items()}
+        if not summands:
+            return values
+        rows = np.hstack(list(summands.values()))
+        totals = resample_in_order(rows, self.resamples, self.seed)
+        ends = np.cumsum([part.shape[1] for part in summands.values()])[:-1]
+        for (index, score), sums in zip(self.additives.items(), np.split(totals, ends, axis=1), strict=True):
+            values[:, index] = score.from_totals(sums)
+        return values
+
+    def estimate_differences(
+        self, differences: Sequence[float], pairs: Sequence[tuple[int, int]], alpha: float
+    ) -> list[Estimate]:
+        """Return the differences between pairs of systems with their 1 - `alpha` intervals.
+
+        `differences` has the score of the first minus that of the second system of each pair.
+        """
+        counts = self._count_pair_documents(pairs)
+        levels = {count: expand_confidence(1 - alpha, count) for count in set(counts)}
+        confidences = np.array([levels[count] or np.nan for count in counts], np.float64)
+        ends = [
+            percentile_intervals(self._sample_differences(pairs[part]), np.nan_to_num(confidences[part]))
+            for part in self._list_blocks(pairs)
+        ]
+        low, high = (
+            np.where(np.isnan(confidences), np.nan, np.concatenate(column)) for column in zip(*ends, strict=True)
+        )
+        return [
+            Estimate(None) if isnan(value) else Estimate(value) if isnan(lower) else Estimate(value, lower, upper)
+            for value, lower, upper in zip(differences, low.tolist(), high.tolist(), strict=True)
+        ]
+
+    def standard_errors(self, pairs: Sequence[tuple[int, int]]) -> list[float | None]:
+        """Return the standard error of the difference of each pair of systems; None below two defined samples."""
+        errors: list[float | None] = []
+        for part in self._list_blocks(pairs):
+            for sampled in self._sample_differences(pairs[part]):
+                defined = sampled[~np.isnan(sampled)]
+                errors.append(float(defined.std(ddof=1)) if len(defined) > 1 else None)
+        return errors
+
+    def _list_blocks(self, pairs: Sequence[tuple[int, int]]) -> list[slice]:
+        """Return blocks of pairs that are sampled together; at least one, which may be empty."""
+        step = max(1, _MAX_CELLS // self.resamples)
+        return [slice(start, start + step) for start in range(0, max(1, len(pairs)), step)]
+
+    def _count_pair_documents(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
+        """Count the documents that contribute to the score of at least one system of each pair."""
+        marks = self.contributions.astype(np.float64)
+        shared, counts = marks.T @ marks, marks.sum(axis=0)
+        first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+        return list(map(int, counts[first] + counts[second] - shared[first, second]))
+
+    def _sample_differences(self, pairs: Sequence[tuple[int, int]]) -> Floats:
+        """Return the sampled differences between the scores of each pair of systems, as pairs × resamples."""
+        if not has_shared_draws(len(self.contributions)):
+            return np.array([np.subtract(*self.get_scores(pair).T) for pair in pairs]).reshape(-1, self.resamples)
+        scores = self._shared_scores.T
+        first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+        return scores[first] - scores[second]
 
     def count_documents(self, systems: Sequence[int]) -> int:
         """Count the documents that contribute to the score of at least one of `systems`."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.analysis.comparison.grid import Grid, GridCell
 from karat.analysis.comparison.options import CORRECTIONS, ComparisonOptions
-from karat.analysis.comparison.samples import Estimate, Samples
+from karat.analysis.comparison.samples import Estimate, Samples, build_samples
 from karat.model.output.progress import track_progress
 from karat.stats.samples.additive import AdditiveScore
 from karat.stats.significance.paired import SignificanceTest, bootstrap_test, effect_size, permutation_test
@@ -115,12 +115,16 @@ def score_datasets(grid: Grid, samples: Mapping[str, Samples], options: Comparis
 
     `samples`: bootstrap samples by dataset, for the intervals.
     """
-    tasks = [(name, indices) for name in grid.datasets for indices in _system_pairs(grid, name)]
-    pairs = []
-    with track_progress("resampling, pairs of systems", len(tasks)) as advance:
-        for name, indices in tasks:
-            pairs.append(_compare_pair(grid, name, indices, samples[name], options))
-            advance(1)
+    pairs: list[Pair] = []
+    with track_progress(
+        "resampling, pairs of systems", sum(len(_system_pairs(grid, name)) for name in grid.datasets)
+    ) as advance:
+        for name in grid.datasets:
+            tested_pairs = []
+            for indices in _system_pairs(grid, name):
+                tested_pairs.append(_compare_pair(grid, name, indices, options))
+                advance(1)
+            pairs += _describe_differences(grid, name, tested_pairs, samples[name], options)
     corrected = iter(_correct_pairs(pairs, options))
     return tuple(
         _build_dataset(grid, name, tuple(next(corrected) for _ in _system_pairs(grid, name)), samples[name], options)
@@ -133,8 +137,30 @@ def test_dataset(grid: Grid, dataset: str, options: ComparisonOptions) -> list[P
 
     The p-values are corrected for these tests together.
     """
-    pairs = [_compare_pair(grid, dataset, indices, None, options) for indices in _system_pairs(grid, dataset)]
+    pairs = [_compare_pair(grid, dataset, indices, options) for indices in _system_pairs(grid, dataset)]
     return _correct_pairs(pairs, options)
+
+
+def estimate_differences(grid: Grid, dataset: str, options: ComparisonOptions) -> list[Pair]:
+    """Return all pairs of systems on one dataset with difference and interval, without tests.
+
+    Differences and intervals are those of `score_datasets`, in the order of `test_dataset`.
+    """
+    indices, scores = _system_pairs(grid, dataset), grid.values(dataset).tolist()
+    differences = [scores[a] - scores[b] for a, b in indices]
+    estimates = build_samples(grid, dataset, options).estimate_differences(differences, indices, options.alpha)
+    return [
+        Pair(
+            grid.systems[a],
+            grid.systems[b],
+            estimate.value,
+            estimate.low,
+            estimate.high,
+            reason="not tested",
+            lower_is_better=grid.lower_is_better,
+        )
+        for (a, b), estimate in zip(indices, estimates, strict=True)
+    ]
 
 
 def _correct_pairs(pairs: Sequence[Pair], options: ComparisonOptions) -> list[Pair]:
@@ -151,12 +177,10 @@ def _system_pairs(grid: Grid, dataset: str) -> list[tuple[int, int]]:
     return list(combinations([grid.systems.index(system) for system in grid.cells[dataset]], 2))
 
 
-def _compare_pair(
-    grid: Grid, dataset: str, indices: tuple[int, int], samples: Samples | None, options: ComparisonOptions
-) -> Pair:
+def _compare_pair(grid: Grid, dataset: str, indices: tuple[int, int], options: ComparisonOptions) -> Pair:
     """Test the difference between two systems, given by their indices, on a dataset.
 
-    The p-value is not yet corrected. Without `samples`, the pair has neither an interval nor what follows from it.
+    The p-value is not yet corrected, and the pair has neither an interval nor values that follow from it.
     """
     names = grid.systems[indices[0]], grid.systems[indices[1]]
     additive_a, additive_b = (grid.additive_scores[dataset][name] for name in names)
@@ -172,7 +196,7 @@ def _compare_pair(
         )
     test = pair_test(grid, dataset, indices, options)
     assert test is not None, "both scores are functions of sums"
-    tested_pair = Pair(
+    return Pair(
         *names,
         score_a - score_b,
         p=test.p,
@@ -180,23 +204,35 @@ def _compare_pair(
         lower_is_better=grid.lower_is_better,
         reason=None if test.p is not None else "fewer than two documents contribute to the scores",
     )
-    if samples is None:
-        return tested_pair
-    sampled = np.subtract(*samples.get_scores(indices).T)
-    estimate = samples.estimate(score_a - score_b, sampled, indices, options.alpha)
-    defined = sampled[~np.isnan(sampled)]
-    # A single document gives no estimate of the variance.
-    error = float(defined.std(ddof=1)) if estimate.low is not None and len(defined) > 1 else None
-    return replace(
-        tested_pair,
-        difference=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        effect=effect_size(additive_a, additive_b),
-        detectable=None
-        if not error
-        else detectable_difference(error, confidence=1 - options.alpha, power=options.power),
-    )
+
+
+def _describe_differences(
+    grid: Grid, dataset: str, tested_pairs: Sequence[Pair], samples: Samples, options: ComparisonOptions
+) -> list[Pair]:
+    """Return the tested pairs of a dataset with intervals, effect sizes and detectable differences."""
+    indices = _system_pairs(grid, dataset)
+    differences = [np.nan if pair.difference is None else pair.difference for pair in tested_pairs]
+    estimates = samples.estimate_differences(differences, indices, options.alpha)
+    pairs = []
+    for pair, estimate, error in zip(tested_pairs, estimates, samples.standard_errors(indices), strict=True):
+        additive_a, additive_b = (grid.additive_scores[dataset][name] for name in (pair.system_a, pair.system_b))
+        if additive_a is None or additive_b is None or pair.difference is None:
+            pairs.append(pair)
+            continue
+        if estimate.low is None:
+            error = None  # a single document gives no estimate of the variance
+        pairs.append(
+            replace(
+                pair,
+                low=estimate.low,
+                high=estimate.high,
+                effect=effect_size(additive_a, additive_b),
+                detectable=None
+                if not error
+                else detectable_difference(error, confidence=1 - options.alpha, power=options.power),
+            )
+        )
+    return pairs
 
 
 def pair_test(

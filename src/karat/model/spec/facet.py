@@ -20,6 +20,8 @@ class Facet(msgspec.Struct, frozen=True):
     """The name in lists and tables."""
     description: str
     """One sentence about the values."""
+    example: str = ""
+    """One sentence with a mention or document and its group."""
 
     # Source of the values: one of the three functions, or none if `scores` is not "values"
     from_mentions: Callable[[Mentions], FacetValues] | None = None

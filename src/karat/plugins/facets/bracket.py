@@ -31,4 +31,5 @@ FACET = Facet(
     description="The difficulty bracket of a document in its `meta`, as in WNED's test sets; `1` and `1.0` are the "
     "same bracket.",
     from_documents=_read_values,
+    example="A document with `bracket: 0.1-0.2` in its `meta` is in the group `0.1-0.2`.",
 )

@@ -9,4 +9,5 @@ FACET = Facet(
     from_mentions=lambda mentions: string_values(mentions.field("categories"), len(mentions)),
     field="categories",
     needs_context="always",
+    example="A mention with the category `form:Full` in the file is in the group `form:Full`.",
 )

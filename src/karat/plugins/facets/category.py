@@ -9,4 +9,5 @@ FACET = Facet(
     "proper form.",
     from_mentions=lambda mentions: add_inner_categories(string_values(mentions.field("categories"), len(mentions))),
     needs_context="always",
+    example="“Angela Merkel” with the category `form:Full` is in the groups `form:Full` and `form:ProperForm`.",
 )

@@ -9,4 +9,5 @@ FACET = Facet(
     from_mentions=lambda mentions: string_values(mentions.field("difficulty"), len(mentions)),
     field="difficulty",
     needs_context="parts",
+    example="A mention with `difficulty: hard` in the gold standard is in the group `hard`.",
 )

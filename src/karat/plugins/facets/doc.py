@@ -7,4 +7,5 @@ FACET = Facet(
     description="Single documents, by id.",
     from_documents=lambda table, _: table.column("id"),
     scores="documents",
+    example="All mentions of document 17 are in the group `17`.",
 )

@@ -10,4 +10,5 @@ FACET = Facet(
     description="The type of a document, such as article or short text, from its `meta`, or else from the metadata of "
     "the dataset.",
     from_documents=lambda table, metadata: lookup_meta(table, _KEYS, metadata.get("document type")),
+    example="A document with `document_type: tweet` in its `meta` is in the group `tweet`.",
 )

@@ -39,4 +39,5 @@ FACET = Facet(
     description="The domain of a document, from its `meta`, from the names of KORE50's sentences, or else from the "
     "metadata of the dataset.",
     from_documents=_read_values,
+    example="The mentions of KORE50's sentence SPO05 are in the group `sports`.",
 )

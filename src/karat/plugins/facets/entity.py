@@ -14,5 +14,9 @@ def _read_values(mentions: Mentions) -> FacetValues:
 
 
 FACET = Facet(
-    title="Entities", description="The linked entity of a mention.", from_mentions=_read_values, needs_context="parts"
+    title="Entities",
+    description="The linked entity of a mention.",
+    from_mentions=_read_values,
+    needs_context="parts",
+    example="“Big Apple”, linked to New York City (Q60), is in the group `Q60`.",
 )

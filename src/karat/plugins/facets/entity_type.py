@@ -46,4 +46,5 @@ FACET = Facet(
     "superclasses; coreference is excluded.",
     from_facts=_compute_values,
     excludes_coreference=True,
+    example="“Bonn”, linked to a city, is in the group of cities and in the groups of its superclasses.",
 )

@@ -9,4 +9,5 @@ FACET = Facet(
     from_mentions=lambda mentions: string_values(mentions.field("kind"), len(mentions)),
     field="kind",
     needs_context="parts",
+    example="“3 May 2021” with the kind datetime is in the group `datetime`.",
 )

@@ -9,4 +9,5 @@ FACET = Facet(
     title="Languages",
     description="The language of a document, from its `meta`, or else from the metadata of the dataset.",
     from_documents=lambda table, metadata: lookup_meta(table, _KEYS, metadata.get("language")),
+    example="The mentions of a German document are in the group `de`.",
 )

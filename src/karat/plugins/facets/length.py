@@ -27,4 +27,5 @@ FACET = Facet(
     "2,000, `long` beyond.",
     from_documents=_read_values,
     allowed_values=tuple(_BANDS),
+    example="The mentions of a sentence of 90 characters are in the group `tiny`.",
 )

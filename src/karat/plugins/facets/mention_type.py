@@ -26,4 +26,6 @@ FACET = Facet(
     uses_gold_group=True,
     allowed_values=(*MENTION_TYPES, *_COARSE_TYPES),
     column="mention_type",
+    example="In “Merkel said she was glad”, “Merkel” is in the groups `entity-named` and `entity`, and “she” is in the "
+    "groups `coreference-pronominal` and `coreference`.",
 )

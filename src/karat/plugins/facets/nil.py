@@ -17,4 +17,5 @@ FACET = Facet(
     title="NIL",
     description="Whether a mention is linked to NIL; no value for unlinked mentions.",
     from_mentions=_read_values,
+    example="A person without an entry in the knowledge base is in the group `true`.",
 )

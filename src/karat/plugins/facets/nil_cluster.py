@@ -9,4 +9,5 @@ FACET = Facet(
     from_mentions=lambda mentions: string_values(mentions.field("nil_cluster"), len(mentions)),
     field="nil_cluster",
     needs_context="always",
+    example="“John Doe” and “Mr Doe” with the cluster 4 are in the group `4`.",
 )

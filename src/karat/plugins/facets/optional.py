@@ -12,4 +12,9 @@ def _read_values(mentions: Mentions) -> FacetValues:
     return single_values(mentions.boolean_field("optional").astype(np.int32), ["false", "true"])
 
 
-FACET = Facet(title="Optional mentions", description="Whether a mention is optional.", from_mentions=_read_values)
+FACET = Facet(
+    title="Optional mentions",
+    description="Whether a mention is optional.",
+    from_mentions=_read_values,
+    example="A date that a system may link, but need not link, is in the group `true`.",
+)

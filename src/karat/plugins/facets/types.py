@@ -11,4 +11,5 @@ FACET = Facet(
     field="types",
     has_gold_fallback=True,
     needs_context="always",
+    example="“Bonn” with the type city is in the group of cities.",
 )

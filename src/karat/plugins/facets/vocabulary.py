@@ -29,4 +29,6 @@ FACET = Facet(
     from_facts=_compute_values,
     uses_gold_group=True,
     needs_facts=False,
+    example="If the system knows only the entities of an old Wikipedia, a mention of a younger entity is in the group "
+    "`outside`.",
 )

@@ -24,6 +24,9 @@ _BINOMIAL_COST: Final = 12
 _MAX_TUPLES: Final = 128
 """The number of rows up to which tuples are counted faster than arrays."""
 
+_MAX_SHARED_DOCUMENTS: Final = 10_000
+"""The number of documents up to which all systems share the draws."""
+
 _MAX_KEYS: Final = 1 << 20
 """The longest array for counting keys; longer key ranges are sorted instead."""
 
@@ -84,6 +87,31 @@ def draw_totals(documents: DistinctRows, resamples: int, seed: int) -> Floats:
     return totals
 
 
+def has_shared_draws(n_documents: int) -> bool:
+    """Return whether documents are few enough to be drawn one by one for all systems, by `resample_in_order`.
+
+    With more documents it is faster to draw documents with equal rows together, for each pair of systems.
+    """
+    return 0 < n_documents <= _MAX_SHARED_DOCUMENTS
+
+
+def resample_in_order(weights: Floats, resamples: int, seed: int) -> Floats:
+    """Return the column sums of `weights` over resampled documents, as an array of resamples × columns.
+
+    `weights`: one row per document, in an order that all systems share. Other than in `resample_totals`, the draws
+    depend on the number of documents and the seed only, so the sums of a system do not depend on other systems.
+    """
+    return np.concatenate([counts @ weights for counts in draw_document_counts(len(weights), resamples, seed)])
+
+
+def draw_document_counts(n_documents: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Yield how often each document is drawn in each resample, as blocks of resamples × documents."""
+    rng = np.random.default_rng(seed)
+    step = max(1, _MAX_CELLS // max(1, n_documents))
+    for start in range(0, resamples, step):
+        yield _draw_single_documents(rng, n_documents, min(step, resamples - start)).astype(np.float64)
+
+
 def draw_counts(documents: DistinctRows, resamples: int, seed: int) -> Iterator[Longs]:
     """Yield for each resample how often each distinct row is drawn, for scores that are not functions of sums."""
     rng = np.random.default_rng(seed)
@@ -102,6 +130,25 @@ def percentile_interval(values: Floats, confidence: float = 0.95) -> Interval | 
         return None
     low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Interval(float(low), float(high))
+
+
+def percentile_intervals(values: Floats, confidences: Floats) -> tuple[Floats, Floats]:
+    """Return the ends of the `percentile_interval` of each row of resampled values; NaN if all its values are NaN.
+
+    `confidences` has the central share that the interval of each row contains.
+    """
+    ordered = np.sort(values, axis=1)  # NaN comes last
+    n_defined = ordered.shape[1] - np.isnan(ordered).sum(axis=1)
+    rows = np.arange(len(ordered))
+    ends = []
+    for share in ((1 - confidences) / 2, (1 + confidences) / 2):
+        index = np.maximum(n_defined - 1, 0) * share
+        below = np.floor(index).astype(np.int64)
+        above = np.minimum(below + 1, np.maximum(n_defined - 1, 0))
+        low, high, weight = ordered[rows, below], ordered[rows, above], index - below
+        # Rounded like np.quantile, so that one interval and many intervals are equal.
+        ends.append(np.where(weight < 0.5, low + (high - low) * weight, high - (high - low) * (1 - weight)))
+    return ends[0], ends[1]
 
 
 def check_confidence(confidence: float) -> None:
@@ -171,7 +218,12 @@ def _draw_row_counts(rng: np.random.Generator, documents: DistinctRows, resample
     count, size = documents.counts, documents.total
     if not documents.is_sparse:
         return rng.multinomial(size, count / size, size=resamples)
-    row = np.repeat(np.arange(len(count)), count)
-    drawn_rows = row[rng.integers(size, size=(resamples, size))]
-    drawn_rows += len(count) * np.arange(resamples)[:, None]
-    return np.bincount(drawn_rows.reshape(-1), minlength=resamples * len(count)).reshape(resamples, len(count))
+    drawn = _draw_single_documents(rng, size, resamples)
+    return np.add.reduceat(drawn, np.cumsum(count) - count, axis=1) if len(count) < size else drawn
+
+
+def _draw_single_documents(rng: np.random.Generator, n_documents: int, resamples: int) -> Longs:
+    """Return how often each document is drawn in each resample: resamples × documents."""
+    drawn = rng.integers(n_documents, size=(resamples, n_documents))
+    drawn += n_documents * np.arange(resamples)[:, None]
+    return np.bincount(drawn.reshape(-1), minlength=resamples * n_documents).reshape(resamples, n_documents)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from karat.model.tables.columns import Floats
-from karat.stats.samples.bootstrap import resample_totals
+from karat.stats.samples.bootstrap import has_shared_draws, resample_in_order, resample_totals
 
 TotalsMeasure: TypeAlias = Callable[[Floats], Floats]
 """A function from totals (last axis: columns) to values, NaN if undefined."""
@@ -59,5 +59,6 @@ def resample_stratum(stratum: Floats, resamples: int, seed: int) -> Floats:
 
     All systems share the drawn documents.
     """
-    totals = resample_totals(stratum.reshape(len(stratum), -1), resamples, seed)
+    resample = resample_in_order if has_shared_draws(len(stratum)) else resample_totals
+    totals = resample(stratum.reshape(len(stratum), -1), resamples, seed)
     return totals.reshape(resamples, *stratum.shape[1:])

@@ -224,6 +224,13 @@ class Archive:
         """Read the explanation of the score gap between an entry's profile and the reference profile `profile`."""
         return _decode(self.files.get("reasons", entry.reasons[profile]), GapFile, "reasons")
 
+    def compute_once(self, name: str, compute: Callable[[], _T]) -> _T:
+        """Return the value that `compute` returns; it is cached by `name`, for values that several resources need."""
+        if ("computed", name) not in self._read:
+            self._read["computed", name] = compute()
+        value: _T = self._read["computed", name]
+        return value
+
     def _read_once(self, kind: str, digest: str, read: Callable[[bytes], Any]) -> Any:  # noqa: ANN401  # what is read
         """Return the value that `read` makes of a file's bytes; it is cached by kind and content hash `digest`."""
         if (kind, digest) not in self._read:

@@ -6,6 +6,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import groupby
 from math import comb
 from typing import Literal, NamedTuple
@@ -15,19 +16,23 @@ import numpy as np
 from karat.analysis.comparison.entries import Entry
 from karat.analysis.comparison.grid import build_grid, get_fixed_settings
 from karat.analysis.comparison.options import ComparisonOptions
-from karat.analysis.comparison.significance import test_dataset
+from karat.analysis.comparison.significance import Pair, estimate_differences, test_dataset
 from karat.evaluation.cases.errors import categories
 from karat.evaluation.measures import get_measure
 from karat.model.errors import KaratError, UnknownNameError
 from karat.model.measure_name import parse_measure
 from karat.model.profile_signatures import get_profile
+from karat.model.registry import get_plugin
 from karat.model.results.result import GroupScores, Result
+from karat.model.spec.facet import Facet
 from karat.model.tables.facet_values import NONE
+from karat.stats.samples.confidence_intervals import RESAMPLES
 from karat.version import __version__
 from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.measure_titles import describe_measure
 from karat.web.archive.reproductions import list_reproductions
 from karat.web.archive.shape import (
+    CategoryExample,
     CategoryInfo,
     CellNote,
     DatasetInfo,
@@ -62,7 +67,7 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
         name: {(entry.key, entry.system): archive.read_result(entry) for entry in entries}
         for name, entries in _group_by_profile(archive)
     }
-    main_results = by_profile.pop(archive.profile, {})
+    main_results, tests = by_profile.pop(archive.profile, {}), compare_systems(archive)
     if main_results:  # an archive may have only reproductions of papers
         by_profile = {archive.profile: main_results, **by_profile}
     averaged = [index for index, key in enumerate(keys) if all((key, system) in main_results for system in systems)]
@@ -83,7 +88,7 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
             measure: describe_measure(measure) for results in by_profile.values() for measure in _list_measures(results)
         },
         tables=[
-            _build_table(name, measure, results, systems, keys, averaged, main_results)
+            _build_table(name, measure, results, systems, keys, averaged, tests if results is main_results else None)
             for name, results in by_profile.items()
             for measure in _list_measures(results)
         ],
@@ -133,6 +138,10 @@ def _describe_dataset(archive: Archive, key: str) -> DatasetInfo:
         curves=any(item.curves or item.seconds or item.verdicts for item in entries),
         credits=any(item.credits for item in entries),
         groups=has_groups(archive, key),
+        facets=[
+            (name, name if (facet := find_facet(name)) is None else facet.title)
+            for name in dict.fromkeys(name for item in entries for name in get_group_scores(archive, item))
+        ],
         reasons=sorted({profile for item in entries for profile in item.reasons}),
     )
 
@@ -151,6 +160,14 @@ def get_group_scores(archive: Archive, entry: ArchiveEntry) -> dict[str, Mapping
 def count_gold(group: GroupScores) -> int:
     """Return how many gold mentions count in a group; 0 if its counts are unknown."""
     return 0 if group.counts is None else round(group.counts.matched_gold + group.counts.unmatched_gold)
+
+
+def find_facet(name: str) -> Facet | None:
+    """Return the facet plugin of that name; None for category dimensions and metadata keys."""
+    try:
+        return get_plugin("facets", name.replace("_", "-"), Facet)
+    except UnknownNameError:  # the values come from the data
+        return None
 
 
 def has_groups(archive: Archive, key: str) -> bool:
@@ -181,19 +198,17 @@ def _build_table(
     systems: Sequence[str],
     keys: Sequence[str],
     averaged: Sequence[int],
-    main_results: Mapping[tuple[str, str], Result],
+    tests_by_measure: Mapping[str, Sequence[SystemTests]] | None,
 ) -> MeasureTable:
     """Build the table of a measure under a profile: a row per dataset, a column per system.
 
-    `results` are the results of the profile, and `main_results` the results of the main profile, by dataset key and
-    system; only the main profile has significance tests. `averaged` are the indices of datasets that the mean is taken
-    over.
+    `results` are the results of the profile, by dataset key and system. `averaged` are the indices of datasets that the
+    mean is taken over. `tests_by_measure` has the significance tests, which only the main profile has.
     """
     cells = [[results.get((key, system)) for system in systems] for key in keys]
     values = [[_get_value(cell, measure) for cell in row] for row in cells]
-    untested_reason = _explain_untested_measure(results, measure, is_main=results is main_results)
-    rows = [{system: cell for system, cell in zip(systems, row, strict=True) if cell is not None} for row in cells]
-    tests = [_Tests({}, {}, []) if untested_reason else _test_systems(row, measure) for row in rows]
+    untested_reason = _explain_untested_measure(results, measure, is_main=tests_by_measure is not None)
+    tests = (tests_by_measure or {}).get(measure) or [SystemTests({}, {}, [], []) for _ in keys]
     interval_rows = [[None if cell is None else cell.intervals.get(measure) for cell in row] for row in cells]
 
     def index_systems(names: Iterable[str]) -> list[int]:
@@ -262,7 +277,16 @@ def _count_permutations(n_systems: int) -> int:
     return max(_PERMUTATIONS, int(2 * comb(n_systems, 2) / _ALPHA))
 
 
-class _Tests(NamedTuple):
+class ComparedSystems(NamedTuple):
+    """Systems on one dataset that were scored alike, with the differences between all pairs of them."""
+
+    systems: tuple[str, ...]
+    """The systems in alphabetical order."""
+    pairs: list[Pair]
+    """All pairs in the order of `itertools.combinations`, with intervals; without p-values if they were not tested."""
+
+
+class SystemTests(NamedTuple):
     """Tests of one measure between systems on one dataset."""
 
     better: dict[str, list[str]]
@@ -271,12 +295,36 @@ class _Tests(NamedTuple):
     """Systems that each system was tested against."""
     untested: list[tuple[list[str], str]]
     """Systems that were not tested against some other system, each list with the reason."""
+    compared: list[ComparedSystems]
+    """Systems that were scored alike, with all differences."""
 
 
-def _test_systems(results: Mapping[str, Result], measure: str) -> _Tests:
+def compare_systems(archive: Archive) -> dict[str, list[SystemTests]]:
+    """Compare all systems under the main profile, by tested measure; each list has an item per dataset.
+
+    Systems are compared once, for the leaderboard and for the differences of pairs.
+    """
+    return archive.compute_once("tests", lambda: _compare_systems(archive))
+
+
+def _compare_systems(archive: Archive) -> dict[str, list[SystemTests]]:
+    """Compare all systems on all datasets by each tested measure."""
+    results = {(entry.key, entry.system): archive.read_result(entry) for entry in archive.entries}
+    rows = [
+        {system: results[key, system] for system in archive.systems if (key, system) in results}
+        for key in archive.datasets
+    ]
+    return {
+        measure: [_test_systems(row, measure) for row in rows]
+        for measure in _list_measures(results)
+        if not _explain_untested_measure(results, measure, is_main=True)
+    }
+
+
+def _test_systems(results: Mapping[str, Result], measure: str) -> SystemTests:
     """Test the differences between all systems on one dataset that were scored alike; `results` is by system."""
     groups: dict[tuple[tuple[str, str], ...], dict[str, Result]] = {}
-    tests = _Tests({}, {}, [])
+    tests = SystemTests({}, {}, [], [])
     without_score = [name for name, result in results.items() if _get_value(result, measure) is None]
     for system, result in results.items():
         if system not in without_score:
@@ -299,26 +347,34 @@ def _describe_settings(settings: Mapping[str, str], others: Mapping[str, str], s
     return f"scored differently from {', '.join(systems)}: {differences}"
 
 
-def _test_group(results: Mapping[str, Result], measure: str, tests: _Tests) -> None:
+def _test_group(results: Mapping[str, Result], measure: str, tests: SystemTests) -> None:
     """Test all pairs of systems that were scored alike on one dataset, and add the outcome to `tests`."""
     systems = list(results)
     if len(systems) == 1:
         if not any(system in names for names, _ in tests.untested for system in systems):
             tests.untested.append((systems, "no other system was scored alike on this dataset"))
         return
-    if comb(len(systems), 2) > _TESTS:
-        tests.untested.append((systems, f"more than {_TESTS} pairs of systems"))
-        return
     entries = [
         Entry(system, result.corpus, result.signature["data"], result=result) for system, result in results.items()
     ]
-    options = ComparisonOptions(_ALPHA, permutations=_count_permutations(len(systems)))
+    resamples = max(result.resamples for result in results.values()) or RESAMPLES
+    options = ComparisonOptions(_ALPHA, resamples=max(2, resamples), permutations=_count_permutations(len(systems)))
+    has_tests = comb(len(systems), 2) <= _TESTS
     try:
         grid = build_grid(entries, None, measure)
         (dataset,) = grid.datasets
-        pairs = test_dataset(grid, dataset, options)
+        pairs = estimate_differences(grid, dataset, options)
+        if has_tests:
+            tested_pairs = test_dataset(grid, dataset, options)
+            pairs = [
+                replace(tested, low=pair.low, high=pair.high) for tested, pair in zip(tested_pairs, pairs, strict=True)
+            ]
     except KaratError as problem:
         tests.untested.append((systems, str(problem)))
+        return
+    tests.compared.append(ComparedSystems(grid.systems, pairs))
+    if not has_tests:
+        tests.untested.append((systems, f"more than {_TESTS} pairs of systems"))
         return
     reasons: dict[str, dict[str, None]] = {}
     for pair in pairs:
@@ -374,13 +430,30 @@ def build_errors(archive: Archive) -> ErrorsResource:
                     [None if group is None else group.total for group in category_groups],
                     [0 if group is None else group.undecided for group in category_groups],
                     [_explain_undefined_category(group) for group in category_groups],
+                    *([_get_rate_bound(group, end) for group in category_groups] for end in (0, 1)),
                 )
             )
     infos = [
-        CategoryInfo(name, category.title, category.description, category.total_description, category.group)
+        CategoryInfo(
+            name,
+            category.title,
+            category.description,
+            category.total_description,
+            category.group,
+            category.is_avoided is not None,
+            None
+            if (example := category.example) is None
+            else CategoryExample(example.gold, example.predictions, example.errors, example.total),
+        )
         for name, category in error_categories.items()
     ]
     return ErrorsResource(infos, counts)
+
+
+def _get_rate_bound(group: GroupScores | None, end: int) -> float | None:
+    """Return the lower (0) or upper (1) end of the interval of an error rate; None if it has none."""
+    bounds = None if group is None else group.intervals.get("micro.error-rate")
+    return None if bounds is None else _round(bounds[end])
 
 
 def _explain_undefined_category(group: GroupScores | None) -> str | None:

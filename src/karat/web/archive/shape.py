@@ -43,6 +43,8 @@ class DatasetInfo(JsonRecord, frozen=True):
     curves: bool
     credits: bool
     groups: bool
+    facets: list[tuple[str, str]]
+    """Facets that scores are grouped by, each with its title."""
     reasons: list[str]
 
 
@@ -129,6 +131,16 @@ class LeaderboardResource(JsonRecord, frozen=True):
     """Whether the archive has reproductions of papers."""
 
 
+class CategoryExample(JsonRecord, frozen=True):
+    """A text in which an error category occurs; `[Rome → Italy]` marks a mention of Rome with a link to Italy."""
+
+    gold: str
+    predictions: str
+    errors: int
+    total: int | None
+    """Cases in which the error is possible; null if unknown."""
+
+
 class CategoryInfo(JsonRecord, frozen=True):
     """An error category and its group; the first category of a group is the widest."""
 
@@ -138,6 +150,9 @@ class CategoryInfo(JsonRecord, frozen=True):
     total_description: str
     """The cases that the error rate is a share of."""
     group: str
+    has_avoided_cases: bool
+    """Whether the errors that a system avoids are cases; else the error rate is a share of words, or there is none."""
+    example: CategoryExample | None
 
 
 class ErrorCounts(JsonRecord, frozen=True):
@@ -153,6 +168,10 @@ class ErrorCounts(JsonRecord, frozen=True):
     """Cases for which the knowledge base cannot tell."""
     undefined: list[str | None]
     """Why the category does not apply to the system; null if it applies."""
+    low: list[float | None]
+    """Lower end of the confidence interval of the error rate; null if there is none."""
+    high: list[float | None]
+    """Upper end of the confidence interval of the error rate; null if there is none."""
 
 
 class ErrorsResource(JsonRecord, frozen=True):
@@ -447,6 +466,14 @@ class GroupTable(JsonRecord, frozen=True):
 
     measure: str
     value: list[list[float | None]]
+    low: list[list[float | None]]
+    """Lower end of the confidence interval."""
+    high: list[list[float | None]]
+    """Upper end of the confidence interval."""
+    correct: list[list[float | None]]
+    """Correct predictions for precision, else gold mentions that were found."""
+    total: list[list[float | None]]
+    """All predictions for precision, else all gold mentions."""
 
 
 class FacetTrack(JsonRecord, frozen=True):
@@ -465,6 +492,8 @@ class FacetScores(JsonRecord, frozen=True):
     name: str
     title: str
     description: str
+    example: str
+    """A mention or document with its group; empty for values as they are in the data."""
     values: list[FacetGroup]
     tables: list[GroupTable]
     combinations: list[list[int]]

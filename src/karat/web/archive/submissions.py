@@ -48,6 +48,9 @@ _MIN_PARALLEL_ENTRIES: Final = 12
 _JOB_ENTRIES: Final = 8
 """Largest number of systems on a dataset that one process scores at a time."""
 
+GROUP_MEASURES: Final = ("micro.p", "micro.r", "micro.f1", "micro.error-rate")
+"""Measures of groups that web pages show."""
+
 _NORMAL_PAIRS = 32  # overlapping predictions per mention; published runs have one to three
 
 
@@ -69,8 +72,8 @@ class ArchiveOptions:
     """Reference profiles whose score gap is explained."""
     resamples: int = 1000
     """Number of bootstrap samples, if the request has none."""
-    has_group_intervals: bool = True
-    """Whether scores by group have intervals, which result files contain and pages do not show."""
+    has_all_groups: bool = True
+    """Whether results have scores and intervals by group for all views and measures; else only those of web pages."""
     upload: UploadDetails | None = None
     """Details of the system if a user uploaded it."""
 
@@ -203,8 +206,8 @@ def score_results(entries: Iterable[Entry], request: Request) -> list[Result]:
     return results
 
 
-def get_headline(result: Result) -> str:
-    """Return the main measure of a result: `MEASURE` (F1 of linking) if it is shown, or else a similar one that is.
+def get_headline(result: Result | Request) -> str:
+    """Return the main measure of a result or request: `MEASURE` (F1 of linking) if it is shown, or else a similar one.
 
     A profile whose headline is no F1 has its headline as main measure.
     """
@@ -251,8 +254,9 @@ class _Requests:
         self.with_intervals = request.replace(
             interval_options=request.interval_options._replace(
                 resamples=request.interval_options.resamples or options.resamples,
-                includes_groups=options.has_group_intervals,
-            )
+                group_measures=() if options.has_all_groups else GROUP_MEASURES,
+            ),
+            grouped_view=None if options.has_all_groups else str(parse_measure(get_headline(request)).view),
         )
         self.credits = CreditRequests()
         self._by_facets: dict[tuple[str, ...], Request] = {}

@@ -28,7 +28,14 @@ from karat.web.archive.credits import compute_relatedness
 ERROR = "error"
 """The facet of error categories."""
 
-_DEFAULT_FACETS: Final = {"types": "types", "mention_type": None, "category": "categories", "difficulty": "difficulty"}
+_DEFAULT_FACETS: Final = {
+    "types": "types",
+    "mention_type": None,
+    "rarity": None,
+    "length": None,
+    "category": "categories",
+    "difficulty": "difficulty",
+}
 """Facets scored by default, with the gold field that each needs."""
 
 _KINDS: Final = {

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from karat.model.errors import UnknownNameError, UsageError
-from karat.model.registry import get_plugin
+from karat.model.errors import UsageError
 from karat.model.results.result import GroupScores
-from karat.model.spec.facet import Facet
 from karat.model.tables.facet_values import NONE
 from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.case_table import FACET_PREFIX
-from karat.web.archive.leaderboard import count_gold, get_group_scores, has_groups
+from karat.web.archive.leaderboard import count_gold, find_facet, get_group_scores, has_groups
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import FacetGroup, FacetScores, FacetTrack, GroupsResource, GroupTable
+
+_UNDECIDED = "undecided"
+"""The value of mentions for which the knowledge base cannot tell; it comes after all others, however frequent it is."""
 
 _MEASURES = ("micro.f1", "micro.p", "micro.r")
 
@@ -58,7 +59,7 @@ def _build_facet(
     gold: dict[str, int] = {}
     for value, group in (item for _, scores in scored_entries for item in scores.items()):
         gold[value] = max(gold.get(value, 0), count_gold(group))
-    values = sorted(gold, key=lambda value: (value == NONE, -gold[value], value))
+    values = sorted(gold, key=lambda value: (value == NONE, value == _UNDECIDED, -gold[value], value))
     scores_by_system = {entry.system: scores for entry, scores in scored_entries}
     by_system = [scores_by_system.get(system, {}) for system in systems]
     combinations: dict[tuple[int, ...], int] = {}
@@ -67,14 +68,15 @@ def _build_facet(
         for entry, _ in scored_entries
         if (scores := _index_groups(archive, entry, name, values, combinations))
     ]
-    facet = _find_facet(name)
+    facet = find_facet(name)
     return FacetScores(
         name,
         name if facet is None else facet.title,
         "Values as they are in the data." if facet is None else facet.description,
+        "" if facet is None else facet.example,
         [FacetGroup(value, type_names.get(value, value), gold[value]) for value in values],
         [
-            GroupTable(measure, [[_get_score(scores.get(value), measure) for scores in by_system] for value in values])
+            _build_table(measure, [[scores.get(value) for scores in by_system] for value in values])
             for measure in _MEASURES
         ],
         [list(indices) for indices in combinations],
@@ -113,18 +115,33 @@ def _index_groups(
     return [combinations.setdefault(row, len(combinations)) for row in rows]
 
 
-def _get_score(group: GroupScores | None, measure: str) -> float | None:
-    """Return the rounded score of a group; None if the group or the value is missing."""
-    value = None if group is None else group.measures.get(measure)
-    return None if value is None else round(value, 5)
+def _build_table(measure: str, rows: Sequence[Sequence[GroupScores | None]]) -> GroupTable:
+    """Build the table of one measure: `rows` has the scores of each group, None for systems without the group."""
+    intervals = [[None if group is None else group.intervals.get(measure) for group in row] for row in rows]
+    counts = [[_get_counts(group, of_predictions=measure == "micro.p") for group in row] for row in rows]
+    return GroupTable(
+        measure,
+        [[None if group is None else _round(group.measures.get(measure)) for group in row] for row in rows],
+        [[None if ends is None else _round(ends[0]) for ends in row] for row in intervals],
+        [[None if ends is None else _round(ends[1]) for ends in row] for row in intervals],
+        [[None if pair is None else _round(pair[0]) for pair in row] for row in counts],
+        [[None if pair is None else _round(pair[1]) for pair in row] for row in counts],
+    )
 
 
-def _find_facet(name: str) -> Facet | None:
-    """Return the facet plugin of that name; None for category dimensions and metadata keys."""
-    try:
-        return get_plugin("facets", name.replace("_", "-"), Facet)
-    except UnknownNameError:  # the values come from the data, as the description says
+def _get_counts(group: GroupScores | None, *, of_predictions: bool) -> tuple[float, float] | None:
+    """Return the matched and all predictions, or else gold mentions, of a group; None if they are unknown."""
+    if group is None or group.counts is None:
         return None
+    counts = group.counts
+    if of_predictions:
+        return counts.matched_predictions, counts.matched_predictions + counts.unmatched_predictions
+    return counts.matched_gold, counts.matched_gold + counts.unmatched_gold
+
+
+def _round(value: float | None) -> float | None:
+    """Round a number to five digits; None if it is undefined."""
+    return None if value is None else round(value, 5)
 
 
 RESOURCE = Resource(GroupsResource, build_groups, is_per_dataset=True, is_available=has_groups)
