@@ -39,6 +39,7 @@ _TRACK_COLUMNS: Final = frozenset(
             for field in ("", "_entity", "_nil", "_name", "_description")
         ),
         *("mention", "document", "prediction_start", "prediction_end", "kind", "errors", "score", "candidates"),
+        *("outcome", "factor", "own"),  # for the reasons
     ]
 )
 """Columns of the table of cases that a track contains."""
