@@ -1,6 +1,7 @@
 // The client for annotators and adjudicators.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { isLeadUrl, LeadPage, watchLeadUrl } from "../common/lead";
 import { SignIn } from "../common/sign-in";
 import { AdjudicationListPage, AdjudicationPage } from "./adjudication";
 import { AnnotatePage } from "./annotating";
@@ -88,9 +89,10 @@ function App({ initialProject }: { initialProject: api.Project }) {
   );
 }
 
+watchLeadUrl();
 const root = document.getElementById("karat")!;
 api.loadProject().then(
-  (project) => render(<App initialProject={project} />, root),
+  (project) => render(isLeadUrl() ? <LeadPage /> : <App initialProject={project} />, root),
   (error: Error) =>
     render(
       <main class="session">

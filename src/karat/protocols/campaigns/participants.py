@@ -269,6 +269,12 @@ class ParticipantStore:
             is_revoked = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_not(None))
             return bool(connection.execute(update(JUDGES).where(is_revoked).values(revoked=None)).rowcount)
 
+    def list_participants(self) -> set[str]:
+        """Return the pseudonyms of all people who take part, without leads who do nothing else."""
+        leads = self.list_leads()
+        with self.database.open_read_transaction() as connection:
+            return {row.pseudonym for row in select_participants(connection, leads)}
+
     def get_record_state(self) -> tuple[int, int]:
         """Return the number of records and the number of the last one, which change with every new record."""
         with self.database.open_read_transaction() as connection:

@@ -114,7 +114,7 @@ class LeadEndpoints:
         token = value.strip()
         if scheme.lower() != "bearer" or not token or not await run_in_threadpool(self._is_valid, token):
             self.guesses.count_failure(client)
-            raise WebError("unauthorised", "the token is missing, wrong, expired or revoked. Ask for a new lead link.")
+            raise WebError("unauthorised", "the token is missing or wrong, or has ended. Ask for a new lead link.")
 
     def _is_valid(self, token: str) -> bool:
         """Return whether a token is that of the running server, or one that the store created and nobody revoked."""

@@ -332,6 +332,12 @@ class AnnotationStore(ParticipantStore):
                 for row in leases
             ]
 
+    def list_states(self) -> dict[tuple[int, str], DocumentStatus]:
+        """Return the status of every document that somebody has, by number of the document and pseudonym."""
+        with self.database.open_read_transaction() as connection:
+            rows = connection.execute(select(LEASES).where(LEASES.c.state != "lost").order_by(LEASES.c.task)).all()
+        return {(row.task, row.judge): _get_status(row.state) for row in rows}
+
     def has_more_documents(self, annotator: str) -> bool:
         """Return whether a document is left that `lease_document` would reserve."""
         return self._count_available(annotator) > 0

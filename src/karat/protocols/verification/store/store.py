@@ -164,15 +164,15 @@ class CampaignStore(ParticipantStore):
         """
         if qualities is None:
             qualities = {q.judge: q for q in judge_qualities(self.campaign, self.get_records())}
-        workers, results = self.get_workers(), qualities
+        workers, leads = self.get_workers(), self.list_leads()
         with self.database.open_read_transaction() as connection:
-            rows = select_participants(connection, self.list_leads())
+            rows = select_participants(connection, leads)
             judges = [
                 JudgeStatus(
                     row.pseudonym,
                     workers.get(row.pseudonym),
                     count_done(connection, row.pseudonym),
-                    results[row.pseudonym].control_result if row.pseudonym in results else "not tested",
+                    qualities[row.pseudonym].control_result if row.pseudonym in qualities else "not tested",
                     self._get_code(row.pseudonym),
                     row.revoked is not None,
                 )
