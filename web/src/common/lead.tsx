@@ -6,13 +6,14 @@ import { Stretch } from "../text";
 import { entityName, FailureNotice } from "./components";
 import { type Entity, sendRequest } from "./http";
 
-/** A number; `query` selects as many cases as its value says (src/karat/web/campaigns/lead_payloads.py). */
+/** A number, and the query of the cases behind it (src/karat/web/campaigns/lead_payloads.py). */
 interface Figure {
   title: string;
   value: number | string | null;
   total: number | null;
   format: "count" | "share" | "number" | "seconds" | "hours" | "time" | "text";
   query: Record<string, string> | null;
+  total_query: Record<string, string> | null;
   reason: string;
   is_alarm: boolean;
 }
@@ -139,7 +140,7 @@ function OverviewPage({ token }: { token: string }) {
             {overview.groups.map((group) => (
               <section key={group.title} aria-label={group.title}>
                 <h2>{group.title}</h2>
-                <Progress figure={group.figures[0]} />
+                <ProgressBar figure={group.figures[0]} />
                 <dl>
                   {group.figures.map((figure) => (
                     <div key={figure.title}>
@@ -192,7 +193,7 @@ function OverviewPage({ token }: { token: string }) {
 }
 
 /** A bar for a part of a whole. */
-function Progress({ figure }: { figure: Figure }) {
+function ProgressBar({ figure }: { figure: Figure }) {
   if (figure.format !== "count" || !figure.total || typeof figure.value !== "number" || figure.is_alarm) return null;
   return <progress value={figure.value} max={figure.total} aria-label={figure.title} />;
 }
@@ -200,12 +201,11 @@ function Progress({ figure }: { figure: Figure }) {
 function FigureValue({ figure, token }: { figure: Figure; token: string }) {
   const { value, total, query, reason } = figure;
   if (value === null) return <span class="quiet">–{reason && <span class="reason"> {reason}</span>}</span>;
-  const text = formatValue(figure);
-  const rest = total === null ? "" : ` of ${formatCount(total)}`;
+  const open = (text: string, cases: Figure["query"]) => (cases ? <a href={caseUrl(token, cases)}>{text}</a> : text);
   return (
     <span class={figure.is_alarm ? "alarm" : undefined}>
-      {query ? <a href={caseUrl(token, query)}>{text}</a> : text}
-      {rest && <span class="quiet">{rest}</span>}
+      {open(formatValue(figure), query)}
+      {total !== null && <span class="quiet"> of {open(formatCount(total), figure.total_query)}</span>}
     </span>
   );
 }
@@ -414,7 +414,7 @@ function CaseItem({ item }: { item: Case }) {
       <ul class="records">
         {item.records.map((record, index) => (
           <li key={index}>
-            <b>{record.decision}</b>
+            <code class="quiet">{record.person}</code> <b>{record.decision}</b>
             {record.labels.map((label, position) => (
               <span key={position} class="record-label">
                 {" "}
@@ -440,8 +440,6 @@ function CaseItem({ item }: { item: Case }) {
               </span>
             ))}
             <span class="quiet">
-              {" "}
-              <code>{record.person}</code>
               {record.time && ` · ${formatTime(record.time, true)}`}
               {record.seconds !== null && ` · ${formatSeconds(record.seconds)}`}
             </span>

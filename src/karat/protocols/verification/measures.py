@@ -133,6 +133,12 @@ class Verification:
     """Number of links that judges added."""
     excluded_links: Mapping[str, Mapping[str, int]]
     """By source, the number of links that were not shown, by reason."""
+    judged_links: tuple[JudgedLink, ...] = ()
+    """All links that were shown outside controls, with their outcomes."""
+    surfaces: tuple[str, ...] = ()
+    """Text of each of these links."""
+    digest: str = ""
+    """Digest of the gold standard."""
 
     @property
     def links_shown(self) -> int:
@@ -237,6 +243,9 @@ def measure_campaign(
             source: {reason: count for reason, count in counts.items() if reason not in ("links", "shown", "tasks")}
             for source, counts in options.counts.items()
         },
+        judged_links=tuple(links),
+        surfaces=tuple(task.surface(link) for task in campaign.tasks if not task.is_control for link in task.links),
+        digest=options.digest,
     )
 
 

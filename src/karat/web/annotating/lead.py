@@ -168,7 +168,7 @@ def _build_agreement(monitor: ProjectMonitor) -> FigureGroup:
                 for title, score in scores.items()
             ),
         ),
-        "Before adjudication. `karat annotate report` adds intervals, categories, periods and rounds.",
+        "Before adjudication. The command karat annotate report adds intervals, categories, periods and rounds.",
     )
 
 
@@ -184,6 +184,7 @@ def _build_times(monitor: ProjectMonitor) -> FigureGroup:
                 value=n_fast,
                 total=len(seconds),
                 query=_open("fast") if n_fast else None,
+                total_query=_open("timed") if seconds else None,
                 is_alarm=n_fast > 0,
             ),
             Figure(
@@ -244,6 +245,7 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
                         value=n_fast,
                         total=n_timed,
                         query=person_query("fast", person, n_fast),
+                        total_query=person_query("timed", person, n_timed),
                         is_alarm=n_fast > 0,
                     ),
                     count("Decisions", "decisions", person),
@@ -272,13 +274,18 @@ def _describe_case(case: AnnotationCase, entities: Mapping[str, EntityPayload]) 
         start, end = max(0, case.start - _CONTEXT), min(len(task.text), case.end + _CONTEXT)
     else:
         start, end = case.start, min(case.end, case.start + _MAX_TEXT)
-    text = task.text[start:end]
-    is_cut = not case.is_region and end < case.end
+    before = task.text[start : case.start]
+    after = task.text[case.end if case.is_region else case.start : end]
+    if case.is_region and start > 0:
+        before = f"… {before.partition(' ')[2]}"
+    if end < (len(task.text) if case.is_region else case.end):
+        after = f"{after.rpartition(' ')[0]} …"
+    mention = task.text[case.start : case.end] if case.is_region else ""
     return Case(
         task.document,
-        f"{text} …" if is_cut else text,
-        case.start - start if case.is_region else 0,
-        case.end - start if case.is_region else 0,
+        before + mention + after,
+        len(before),
+        len(before) + len(mention),
         None,
         case.notes,
         tuple(_describe_entry(task, entry, entities) for entry in case.entries),

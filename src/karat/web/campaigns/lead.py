@@ -173,7 +173,7 @@ def build_pace(
             reason=f"nothing that counts was done in the last {PACE_HOURS} hours",
         ),
     ]
-    note = f"The present pace is that of the last {PACE_HOURS} hours: {n_recent:,} that count."
+    note = f"Present pace: {n_recent:,} {noun.lower()} that count in the last {PACE_HOURS} hours."
     return FigureGroup("Pace", tuple(figures), note)
 
 

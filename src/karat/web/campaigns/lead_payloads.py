@@ -18,7 +18,7 @@ FigureFormat: TypeAlias = Literal["count", "share", "number", "seconds", "hours"
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """A number of the overview. It opens the cases that `query` selects, as many as its value says."""
+    """A number of the overview, which opens the cases that `query` selects."""
 
     title: str
     value: float | str | None
@@ -28,6 +28,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     format: FigureFormat = "count"
     query: Mapping[str, str] | None = None
     """Parameters of the request for its cases; null if it has none."""
+    total_query: Mapping[str, str] | None = None
+    """Parameters of the request for the cases of the total; null if it has none."""
     reason: str = ""
     """Why the value is undefined."""
     is_alarm: bool = False

@@ -117,6 +117,7 @@ class CampaignView:
                 value=count,
                 total=monitor.n_links if name in ("judged", "open") else counts["judged"],
                 query={"show": name} if count else None,
+                total_query={"show": "judged"} if name not in ("judged", "open") and counts["judged"] else None,
             )
             for name, count in counts.items()
         ]
@@ -141,9 +142,9 @@ class CampaignView:
                     value=n_wrong,
                     total=n_controls,
                     query={"show": "wrong-controls"} if n_wrong else None,
+                    total_query={"show": "controls"} if n_controls else None,
                     is_alarm=n_wrong > 0,
                 ),
-                _count(monitor, "controls"),
                 Figure(
                     title="Judges who failed",
                     value=n_failed,
@@ -181,7 +182,8 @@ class CampaignView:
                             title="Wrong on controls",
                             value=n_wrong,
                             total=n_controls,
-                            query=person_query("wrong-controls" if n_wrong else "controls", person, n_controls),
+                            query=person_query("wrong-controls", person, n_wrong),
+                            total_query=person_query("controls", person, n_controls),
                             is_alarm=n_wrong > 0,
                         ),
                         Figure(title="Controls", value=judge.control_result, format="text"),
@@ -205,6 +207,7 @@ class CampaignView:
                             value=n_fast,
                             total=n_timed,
                             query=person_query("fast", person, n_fast),
+                            total_query=person_query("timed", person, n_timed),
                             is_alarm=n_fast > 0,
                         ),
                         Figure(title="Skipped", value=n_skipped, query=person_query("skipped", person, n_skipped)),
@@ -288,6 +291,7 @@ def _build_agreement(monitor: CampaignMonitor) -> FigureGroup:
                 value=n_agreed,
                 total=agreement.items,
                 query={"show": "agreed"} if n_agreed else None,
+                total_query=shared,
             ),
             _count(monitor, "disagreed"),
             Figure(title="Fleiss' kappa", value=agreement.kappa, format="number", query=shared, reason=reason),
@@ -309,6 +313,7 @@ def _build_times(monitor: CampaignMonitor) -> FigureGroup:
                 value=n_fast,
                 total=len(seconds),
                 query={"show": "fast"} if n_fast else None,
+                total_query={"show": "timed"} if seconds else None,
                 is_alarm=n_fast > 0,
             ),
             Figure(
