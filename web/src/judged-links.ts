@@ -50,6 +50,8 @@ export const FILTERS: Record<string, [title: string, find: Filter]> = {
   ],
   missing: ["Accepted links that the gold standard lacks", (links, _, { reading }) => links.roles[reading].missing],
   union: ["Accepted links of all sources", (links, _, { reading }) => links.roles[reading].union],
+  several: ["Links that several people judged", (links) => links.shared],
+  agreed: ["Links on which all judges agree", (links) => links.agreed],
   "pair-union": ["Accepted links", (links, _, { pair, reading }) => links.pair_unions[pair][reading]],
   "pair-judged": [
     "Links with an outcome",

@@ -67,7 +67,8 @@ export interface CellRecord {
  * 
  * `verification`: content hash of the report. `data`: digest of the gold standard. `outcome`: index into verified,
  * modified, removed, tied and open. `becomes`: entity of a modified link, -1 for none. `correct_before`: indices of
- * the links that match a gold link. `roles`: links behind the scores after verification, by variant. `pair_unions`:
+ * the links that match a gold link. `shared`: one link for each that several people judged. `agreed`: those of them on
+ * which all agree. `roles`: links behind the scores after verification, by variant. `pair_unions`:
  * for each pair of the report and by variant, one link for each element of the union of accepted links. */
 export interface JudgedLinksFile {
   layout: "karat-judged-links/1";
@@ -84,6 +85,8 @@ export interface JudgedLinksFile {
   outcome: number[];
   becomes: number[];
   correct_before: number[];
+  shared: number[];
+  agreed: number[];
   roles: Record<string, LinkRoles>;
   pair_unions: Record<string, number[]>[];
 }

@@ -150,7 +150,7 @@ function LinkTable({
         {pair && ` of ${pair.source_a} and ${pair.source_b}`} in {campaign.dataset}:{" "}
         <b>{formatNumber(allIndices.length)}</b>
         {counts.map((count, code) =>
-          count ? (
+          count && count < allIndices.length ? (
             <>
               {", "}
               <a key={code} href={currentUrl({ outcome: OUTCOME_NAMES[code], more: "" })}>

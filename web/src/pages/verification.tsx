@@ -227,13 +227,36 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
           countCell(listJudges(campaign).length),
           countCell(listJudges(campaign).filter((judge) => judge.control_result === "failed").length),
           textCell(campaign.seconds[1] === null ? "–" : formatFixed(campaign.seconds[1], 1)),
-          countCell(campaign.agreement.items),
-          textCell(formatPercent(campaign.agreement.observed)),
-          textCell(formatKappa(campaign.agreement.kappa)),
-          textCell(formatKappa(campaign.agreement.alpha)),
+          openSource(countCell(campaign.agreement.items), campaign, null, "several"),
+          openSource(textCell(formatPercent(campaign.agreement.observed)), campaign, null, "agreed"),
+          openSource(textCell(formatKappa(campaign.agreement.kappa)), campaign, null, "several"),
+          openSource(textCell(formatKappa(campaign.agreement.alpha)), campaign, null, "several"),
           openSource(textCell(formatPercent(campaign.missing_from_gold[definition]?.share)), campaign, null, "missing"),
         ])}
       />
+      <details>
+        <summary>Each judge</summary>
+        <Sheet
+          name="Each judge"
+          columns={[
+            { title: "judge" },
+            { title: "dataset" },
+            ...numberColumns("judgements", "correct controls", "controls", "median seconds"),
+            { title: "result" },
+          ]}
+          rows={resource.campaigns.flatMap((campaign) =>
+            listJudges(campaign).map((judge) => [
+              textCell(judge.machine ?? judge.judge),
+              textCell(datasetTitle(campaign)),
+              countCell(judge.judgements),
+              countCell(judge.correct_controls),
+              countCell(judge.controls),
+              textCell(judge.median_seconds === null ? "–" : formatFixed(judge.median_seconds, 1)),
+              textCell(judge.control_result),
+            ]),
+          )}
+        />
+      </details>
     </>
   );
 }
@@ -273,44 +296,53 @@ function Summary({ resource }: { resource: VerificationResource }) {
 /** What the colours, whiskers and words mean. */
 function Legend({ resource, definition }: { resource: VerificationResource; definition: string }) {
   return (
-    <details class="verification-legend" open={innerWidth > 600}>
-      <summary>Legend</summary>
+    <div class="verification-legend">
       <ul class="legend">
         {OUTCOME_LEGEND.map(([kind, name, meaning]) => (
           <li key={kind}>
             <svg class="outcomes swatch" viewBox="0 0 10 10" aria-hidden="true">
               <rect class={kind} width="10" height="10" />
             </svg>
-            <b>{name}</b> {meaning}
+            <b>{name}</b>: {meaning}
           </li>
         ))}
       </ul>
-      <dl class="terms">
-        <dt>open</dt>
-        <dd>The link still needs judgements.</dd>
-        <dt>tied</dt>
-        <dd>All required judges have judged the link, without a majority.</dd>
-        <dt>verification rate</dt>
-        <dd>Share of the links with an outcome that judges verified.</dd>
-        <dt>before</dt>
-        <dd>Scores against the original gold standard: same entity on an overlapping span.</dd>
-        <dt>after</dt>
-        <dd>Scores from the judgements, {resource.definitions[definition]}.</dd>
-        {resource.campaigns[0].resamples > 0 && (
+      <details>
+        <summary>Legend of the tables</summary>
+        <dl class="terms">
+          <dt>open</dt>
+          <dd>The link still needs judgements.</dd>
+          <dt>tied</dt>
+          <dd>All required judges have judged the link, without a majority.</dd>
+          <dt>verification rate</dt>
+          <dd>Share of the links with an outcome that judges verified.</dd>
+          <dt>before</dt>
+          <dd>Scores against the original gold standard: same entity on an overlapping span.</dd>
+          <dt>after</dt>
+          <dd>Scores from the judgements, {resource.definitions[definition]}.</dd>
+          <dt>missing from gold</dt>
+          <dd>Share of the accepted links that overlap no gold link.</dd>
+          <dt>kappa, alpha</dt>
+          <dd>Fleiss' kappa over the first two judgements of a link, and Krippendorff's alpha over all.</dd>
+          {resource.campaigns[0].resamples > 0 && (
+            <>
+              <dt>whisker</dt>
+              <dd>{describeInterval(resource)}</dd>
+            </>
+          )}
+        </dl>
+      </details>
+      <p class="quiet">
+        {resource.has_links.includes(true) ? (
+          "Select a number to see its links."
+        ) : (
           <>
-            <dt>whisker</dt>
-            <dd>{describeInterval(resource)}</dd>
+            This archive has no links to open. Add them:{" "}
+            <code>karat verify report CAMPAIGN.sqlite --archive FOLDER</code>
           </>
         )}
-      </dl>
-      {resource.has_links.includes(true) ? (
-        <p class="quiet">Select a number to see its links.</p>
-      ) : (
-        <p class="quiet">
-          This report has no links to open. Build it again with <code>karat verify report --archive FOLDER</code>.
-        </p>
-      )}
-    </details>
+      </p>
+    </div>
   );
 }
 

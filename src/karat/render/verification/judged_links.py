@@ -18,7 +18,8 @@ class JudgedLinksFile(JsonFile, frozen=True, tag="karat-judged-links/1"):
 
     `verification`: content hash of the report. `data`: digest of the gold standard. `outcome`: index into verified,
     modified, removed, tied and open. `becomes`: entity of a modified link, -1 for none. `correct_before`: indices of
-    the links that match a gold link. `roles`: links behind the scores after verification, by variant. `pair_unions`:
+    the links that match a gold link. `shared`: one link for each that several people judged. `agreed`: those of them on
+    which all agree. `roles`: links behind the scores after verification, by variant. `pair_unions`:
     for each pair of the report and by variant, one link for each element of the union of accepted links.
     """
 
@@ -35,6 +36,8 @@ class JudgedLinksFile(JsonFile, frozen=True, tag="karat-judged-links/1"):
     outcome: list[int]
     becomes: list[int]
     correct_before: list[int]
+    shared: list[int]
+    agreed: list[int]
     roles: Mapping[str, LinkRoles]
     pair_unions: list[Mapping[str, list[int]]]
 
@@ -47,6 +50,8 @@ def build_links_file(verification: Verification, digest: str) -> JudgedLinksFile
     ids = dict.fromkeys(id for link in links for id in (link.link.entity, link.becomes) if id)
     entities = {id: index for index, id in enumerate(ids)}
     gold_links = [link.link for link in links if link.source == sources[0]]
+    first = {link.link: index for index, link in reversed(list(enumerate(links)))}
+    shared = {first[link]: is_agreed for link, is_agreed in verification.agreed_links.items()}
     is_correct = match_links([link.link for link in links], gold_links, weak=True)
     return JudgedLinksFile(
         verification=digest,
@@ -68,6 +73,8 @@ def build_links_file(verification: Verification, digest: str) -> JudgedLinksFile
             for link in links
         ],
         correct_before=[index for index, correct in enumerate(is_correct) if correct],
+        shared=sorted(shared),
+        agreed=sorted(index for index, is_agreed in shared.items() if is_agreed),
         roles={name: find_roles(links, sources[0], variant) for name, variant in VARIANTS.items()},
         pair_unions=[
             {
