@@ -59,7 +59,8 @@ def test_every_number_opens_as_many_links_as_it_says(tmp_path, opened):
     with opened(f"{path.as_uri()}#/verification?reading=code") as page:
         page.wait_for_selector("h1:has-text('Judges verified')")
         links = page.locator("main a[href^='#/judged-links']").evaluate_all(
-            "links => links.map(link => [link.getAttribute('href'), link.textContent, link.closest('td').dataset.label])"
+            "links => links.map(link => [link.getAttribute('href'), link.textContent,"
+            " link.closest('td').dataset.label])"
         )
         assert len(links) > 40
         for url, text, title in links:

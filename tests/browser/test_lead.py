@@ -10,7 +10,6 @@ import pytest
 
 from karat import Label
 from karat.protocols.annotation.changes import AnnotatedLabel, LabelEdit
-from tests.browser.corpora import ATTACK
 from tests.browser.test_annotating import TEXT, find, make_project
 from tests.browser.test_judging import demo, surveyed, whole
 from tests.browser.test_pages import LOOKS
@@ -213,14 +212,3 @@ def test_the_lead_of_a_project_sees_numbers_that_open_their_annotations(tmp_path
         page.wait_for_selector("h1:has-text('Small gold: lead')")
         if (size, scheme) == LOOKS[0]:
             assert open_every_number(page, address) > 20
-
-
-def test_names_of_people_are_text_on_the_lead_page(tmp_path, served, opened):
-    from karat.protocols.verification.store.store import CampaignStore
-
-    store = CampaignStore.create(str(tmp_path / "demo.sqlite"), demo())
-    store.start_session(store.create_invitation(ATTACK), True)
-    with opened(served(store)) as page:
-        access = page.get_by_role("region", name="Access")
-        assert access.locator("tbody th").inner_text() == ATTACK
-        assert page.locator("main img, main svg").count() == 0

@@ -23,7 +23,7 @@ from karat.protocols.campaigns.working_times import elapsed_seconds, min_seconds
 
 
 class AnnotationEntry(NamedTuple):
-    """What one person did in a case."""
+    """The contribution of one person to a case."""
 
     person: str
     """Pseudonym."""

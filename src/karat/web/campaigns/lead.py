@@ -43,7 +43,7 @@ class CaseQuery(msgspec.Struct, frozen=True):
 
 
 class LeadView(Protocol):
-    """What the lead of a campaign sees."""
+    """A campaign as its lead sees it."""
 
     def build_overview(self, now: datetime) -> Overview:
         """Return all numbers."""

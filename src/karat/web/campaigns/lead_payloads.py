@@ -53,7 +53,7 @@ class PersonRow(msgspec.Struct, frozen=True):
 
 
 class AccessRow(msgspec.Struct, frozen=True):
-    """Who has access, with figures of the same titles for all."""
+    """A person with access, and figures of the same titles for all."""
 
     worker: str | None
     person: str | None
@@ -83,7 +83,7 @@ class LabelLine(msgspec.Struct, frozen=True):
 
 
 class RecordLine(msgspec.Struct, frozen=True):
-    """What one person decided in a case."""
+    """The decision of one person in a case."""
 
     person: str
     time: str
