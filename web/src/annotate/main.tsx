@@ -92,7 +92,7 @@ function App({ initialProject }: { initialProject: api.Project }) {
 watchLeadUrl();
 const root = document.getElementById("karat")!;
 api.loadProject().then(
-  (project) => render(isLeadUrl() ? <LeadPage /> : <App initialProject={project} />, root),
+  (project) => render(isLeadUrl() ? <LeadPage name={project.name} /> : <App initialProject={project} />, root),
   (error: Error) =>
     render(
       <main class="session">

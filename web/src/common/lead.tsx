@@ -32,7 +32,6 @@ interface AccessRow {
 }
 
 interface Overview {
-  name: string;
   people: string;
   time: string;
   groups: { title: string; figures: Figure[]; note: string }[];
@@ -82,7 +81,7 @@ function readRoute(): { token: string; query: string } {
   return { token, query };
 }
 
-export function LeadPage() {
+export function LeadPage({ name }: { name: string }) {
   const [{ token, query }, setRoute] = useState(readRoute);
   useEffect(() => {
     const update = () => isLeadUrl() && setRoute(readRoute());
@@ -92,7 +91,7 @@ export function LeadPage() {
   return query ? (
     <CasesPage key={`${token}?${query}`} token={token} query={query} />
   ) : (
-    <OverviewPage key={token} token={token} />
+    <OverviewPage key={token} name={name} token={token} />
   );
 }
 
@@ -101,7 +100,7 @@ const caseUrl = (token: string, query: Record<string, string>) =>
 
 // Overview.
 
-function OverviewPage({ token }: { token: string }) {
+function OverviewPage({ name, token }: { name: string; token: string }) {
   const [overview, setOverview] = useState<Overview | null>(null);
   const [message, setMessage] = useState("");
   const show = (request: Promise<Overview>) =>
@@ -123,7 +122,7 @@ function OverviewPage({ token }: { token: string }) {
     show(sendRequest<Overview>("POST", "lead/revoke", person, token));
   return (
     <main class="lead">
-      {overview && <h1 dir="auto">{overview.name}: lead</h1>}
+      <h1 dir="auto">{name}: lead</h1>
       <div role="alert">{message && <p class="missing">{message}</p>}</div>
       {!overview && !message && (
         <p class="quiet" role="status">

@@ -44,7 +44,7 @@ function App({ campaign }: { campaign: api.Campaign }) {
 watchLeadUrl();
 const root = document.getElementById("karat")!;
 api.loadCampaign().then(
-  (campaign) => render(isLeadUrl() ? <LeadPage /> : <App campaign={campaign} />, root),
+  (campaign) => render(isLeadUrl() ? <LeadPage name={campaign.name} /> : <App campaign={campaign} />, root),
   (error: Error) =>
     render(
       <main class="session">

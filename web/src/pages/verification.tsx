@@ -90,7 +90,7 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
   return (
     <>
       <Summary resource={resource} />
-      <Legend resource={resource} definition={definition} />
+      <Legend resource={resource} />
       <h2>Links shown to judges</h2>
       <Sheet
         name="Links shown to judges"
@@ -294,7 +294,7 @@ function Summary({ resource }: { resource: VerificationResource }) {
 }
 
 /** What the colours, whiskers and words mean. */
-function Legend({ resource, definition }: { resource: VerificationResource; definition: string }) {
+function Legend({ resource }: { resource: VerificationResource }) {
   return (
     <div class="verification-legend">
       <ul class="legend">
@@ -319,7 +319,7 @@ function Legend({ resource, definition }: { resource: VerificationResource; defi
           <dt>before</dt>
           <dd>Scores against the original gold standard: same entity on an overlapping span.</dd>
           <dt>after</dt>
-          <dd>Scores from the judgements, {resource.definitions[definition]}.</dd>
+          <dd>Scores from the judgements, by the definition above the table.</dd>
           <dt>missing from gold</dt>
           <dd>Share of the accepted links that overlap no gold link.</dd>
           <dt>kappa, alpha</dt>

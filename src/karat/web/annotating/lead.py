@@ -75,7 +75,6 @@ class ProjectView:
         monitor = self._monitor(now)
         people = self.store.list_annotators()
         return Overview(
-            name=self.store.options.name,
             people="annotators",
             time=now.isoformat(timespec="seconds"),
             groups=(

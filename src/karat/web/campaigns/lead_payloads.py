@@ -65,7 +65,6 @@ class AccessRow(msgspec.Struct, frozen=True):
 class Overview(msgspec.Struct, frozen=True):
     """The state of a campaign at one moment."""
 
-    name: str
     people: str
     """What people do here, such as `judges`."""
     time: str

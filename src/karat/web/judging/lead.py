@@ -80,7 +80,6 @@ class CampaignView:
         monitor = self._monitor(now)
         judges = self.store.list_judges(monitor.qualities)
         return Overview(
-            name=self.store.options.name,
             people="judges",
             time=now.isoformat(timespec="seconds"),
             groups=tuple(self._build_groups(monitor, judges)),
