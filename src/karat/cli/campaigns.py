@@ -70,7 +70,7 @@ def print_lead_links(store: ParticipantStore, workers: Iterable[str], days: floa
 
     if days <= 0:
         raise UsageError(f"--days is {days:g}. Pass a number above 0.")
-    people = store.list_participants()
+    people = store.list_entered()
     participants = {worker for person, worker in store.get_workers().items() if person in people}
     for worker in dict.fromkeys(workers):
         if worker in participants:

@@ -269,11 +269,10 @@ class ParticipantStore:
             is_revoked = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_not(None))
             return bool(connection.execute(update(JUDGES).where(is_revoked).values(revoked=None)).rowcount)
 
-    def list_participants(self) -> set[str]:
-        """Return the pseudonyms of all people who take part, without leads who do nothing else."""
-        leads = self.list_leads()
+    def list_entered(self) -> set[str]:
+        """Return the pseudonyms of all people who entered by an invitation, and gave consent or got a task."""
         with self.database.open_read_transaction() as connection:
-            return {row.pseudonym for row in select_participants(connection, leads)}
+            return set(connection.execute(select(JUDGES.c.pseudonym).where(_has_entered_sql())).scalars())
 
     def get_record_state(self) -> tuple[int, int]:
         """Return the number of records and the number of the last one, which change with every new record."""
@@ -423,10 +422,14 @@ def _use_session(connection: Connection, session_hash: str) -> bool:
 
 
 def select_participants(connection: Connection, leads: Iterable[str]) -> Sequence[Row[Any]]:
-    """Return the rows of all people who take part, without those of the `leads` (pseudonyms) who never had a task."""
-    has_task = exists().where(LEASES.c.judge == JUDGES.c.pseudonym)
-    is_listed = or_(JUDGES.c.pseudonym.not_in(sorted(leads)), has_task, JUDGES.c.consented.is_not(None))
+    """Return the rows of all people who take part, without those of the `leads` (pseudonyms) who never entered."""
+    is_listed = or_(JUDGES.c.pseudonym.not_in(sorted(leads)), _has_entered_sql())
     return connection.execute(select(JUDGES).where(JUDGES.c.machine.is_(None), is_listed)).all()
+
+
+def _has_entered_sql() -> Any:  # noqa: ANN401  # an expression of SQL
+    """Return the SQL condition on a person: the person gave consent or got a task."""
+    return or_(JUDGES.c.consented.is_not(None), exists().where(LEASES.c.judge == JUDGES.c.pseudonym))
 
 
 def count_done(connection: Connection, judge: str) -> int:
