@@ -56,7 +56,7 @@ def view(store, clock):
 
 
 def test_every_number_is_the_number_of_its_cases(store, clock):
-    from karat.web.campaigns.lead import CaseQuery
+    from karat.web.campaigns.lead import LeadQuery
 
     anna, ben, cleo = (enter(store, worker) for worker in ("anna", "ben", "cleo"))
     judge_tasks(store, clock, anna)
@@ -73,7 +73,7 @@ def test_every_number_is_the_number_of_its_cases(store, clock):
             if query is None or figure.title in ("Judges who failed", "Judgements still needed"):
                 continue
             hours = float(query["hours"]) if "hours" in query else None
-            found = campaign_view.find_cases(CaseQuery(query["show"], query.get("person"), hours, 0), now)
+            found = campaign_view.find_cases(LeadQuery(query["show"], query.get("person"), hours, 0), now)
             assert found.total == value, (figure.title, query)
             n_checked += 1
     assert n_checked > 25

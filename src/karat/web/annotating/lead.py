@@ -17,14 +17,14 @@ from karat.protocols.annotation.regions import VALUE_ENTITIES, get_entity
 from karat.protocols.annotation.store.store import AnnotationStore, AnnotatorStatus
 from karat.protocols.campaigns.working_times import PACE_HOURS, TIME_RULE
 from karat.web.campaigns.entities import EntityLookup
-from karat.web.campaigns.lead import CaseQuery, StateCache, build_pace, person_query, select_page
+from karat.web.campaigns.lead import LeadQuery, StateCache, build_pace, person_query, select_page
 from karat.web.campaigns.lead_payloads import (
     AccessRow,
-    Case,
-    CaseList,
-    Figure,
     FigureGroup,
     LabelLine,
+    LeadCase,
+    LeadCaseList,
+    LeadFigure,
     Overview,
     PersonRow,
     RecordLine,
@@ -104,7 +104,7 @@ class ProjectView:
             _count(monitor, "finished", n_documents * required),
             _count(monitor, "open"),
             _count(monitor, "skipped"),
-            Figure(
+            LeadFigure(
                 title="Labels in finished documents",
                 value=sum(monitor.count_labels().values()),
                 query=_open("finished"),
@@ -114,7 +114,7 @@ class ProjectView:
         note = f"Each document needs {needed}. Finished documents count once for each annotator."
         return FigureGroup("Progress", tuple(figures), note)
 
-    def find_cases(self, query: CaseQuery, now: datetime) -> CaseList:
+    def find_cases(self, query: LeadQuery, now: datetime) -> LeadCaseList:
         """Return some of the cases behind a number."""
         if query.show not in FILTERS:
             raise WebError("bad-request", f"unknown filter. Pass one of {', '.join(FILTERS)}.")
@@ -122,7 +122,7 @@ class ProjectView:
         selected = select_page(cases, query.offset)
         ids = {label.label.entity for case in selected for entry in case.entries for label in entry.labels}
         entities = self.entities.get_entities(id for id in ids if isinstance(id, str))
-        return CaseList(
+        return LeadCaseList(
             _TITLES[query.show],
             len(cases),
             sum(len(case.entries) for case in cases),
@@ -135,10 +135,10 @@ def _open(show: str) -> Mapping[str, str]:
     return {"show": show}
 
 
-def _count(monitor: ProjectMonitor, name: str, total: int | None = None) -> Figure:
+def _count(monitor: ProjectMonitor, name: str, total: int | None = None) -> LeadFigure:
     """Return the number of the cases of a filter."""
     count = len(monitor.find_cases(name))
-    return Figure(title=_TITLES[name], value=count, total=total, query=_open(name) if count else None)
+    return LeadFigure(title=_TITLES[name], value=count, total=total, query=_open(name) if count else None)
 
 
 def _build_agreement(monitor: ProjectMonitor) -> FigureGroup:
@@ -157,7 +157,7 @@ def _build_agreement(monitor: ProjectMonitor) -> FigureGroup:
             _count(monitor, "agreed", n_shared),
             _count(monitor, "disagreed", n_shared),
             *(
-                Figure(
+                LeadFigure(
                     title=title,
                     value=None if score is None else score.value,
                     format="number",
@@ -178,7 +178,7 @@ def _build_times(monitor: ProjectMonitor) -> FigureGroup:
     return FigureGroup(
         "Times",
         (
-            Figure(
+            LeadFigure(
                 title="Too short to be true",
                 value=n_fast,
                 total=len(seconds),
@@ -186,7 +186,7 @@ def _build_times(monitor: ProjectMonitor) -> FigureGroup:
                 total_query=_open("timed") if seconds else None,
                 is_alarm=n_fast > 0,
             ),
-            Figure(
+            LeadFigure(
                 title="Median seconds per document",
                 value=median(seconds) if seconds else None,
                 format="seconds",
@@ -205,10 +205,10 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
     counts = {name: monitor.count_by_person(name) for name in names}
     labels, seconds, last_times = monitor.count_labels(), monitor.collect_seconds(), monitor.last_times
 
-    def count(title: str, name: str, person: str) -> Figure:
+    def count(title: str, name: str, person: str) -> LeadFigure:
         """Return the number of the cases of a filter and person."""
         number = counts[name][person]
-        return Figure(title=title, value=number, query=person_query(name, person, number))
+        return LeadFigure(title=title, value=number, query=person_query(name, person, number))
 
     rows = []
     for status in sorted(people, key=lambda status: status.annotator):
@@ -219,12 +219,14 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
             PersonRow(
                 person,
                 (
-                    Figure(title="Role", value=status.role, format="text"),
+                    LeadFigure(title="Role", value=status.role, format="text"),
                     count("Finished", "finished", person),
                     count("In progress", "open", person),
                     count("Skipped", "skipped", person),
-                    Figure(title="Labels", value=labels[person], query=person_query("finished", person, n_finished)),
-                    Figure(
+                    LeadFigure(
+                        title="Labels", value=labels[person], query=person_query("finished", person, n_finished)
+                    ),
+                    LeadFigure(
                         title="Agrees with others",
                         value=counts["agreed"][person] / n_shared if n_shared else None,
                         total=n_shared,
@@ -232,14 +234,14 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
                         query=person_query("shared", person, n_shared),
                         reason="no other annotator has finished the same documents",
                     ),
-                    Figure(
+                    LeadFigure(
                         title="Median seconds",
                         value=median(seconds[person]) if person in seconds else None,
                         format="seconds",
                         query=person_query("timed", person, n_timed),
                         reason="no time is known",
                     ),
-                    Figure(
+                    LeadFigure(
                         title="Too short",
                         value=n_fast,
                         total=n_timed,
@@ -248,7 +250,9 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
                         is_alarm=n_fast > 0,
                     ),
                     count("Decisions", "decisions", person),
-                    Figure(title="Last change", value=last_times.get(person), format="time", reason="no change yet"),
+                    LeadFigure(
+                        title="Last change", value=last_times.get(person), format="time", reason="no change yet"
+                    ),
                 ),
                 status.is_revoked,
             )
@@ -261,12 +265,12 @@ def _build_access(status: AnnotatorStatus) -> AccessRow:
     return AccessRow(
         status.worker,
         status.annotator if status.worker is None else None,
-        (Figure(title="Role", value=status.role, format="text"), Figure(title="Finished", value=status.done)),
+        (LeadFigure(title="Role", value=status.role, format="text"), LeadFigure(title="Finished", value=status.done)),
         status.is_revoked,
     )
 
 
-def _describe_case(case: AnnotationCase, entities: Mapping[str, EntityPayload]) -> Case:
+def _describe_case(case: AnnotationCase, entities: Mapping[str, EntityPayload]) -> LeadCase:
     """Return a case with its context."""
     task = case.task
     if case.is_region:
@@ -280,7 +284,7 @@ def _describe_case(case: AnnotationCase, entities: Mapping[str, EntityPayload]) 
     if end < (len(task.text) if case.is_region else case.end):
         after = f"{after.rpartition(' ')[0]} …"
     mention = task.text[case.start : case.end] if case.is_region else ""
-    return Case(
+    return LeadCase(
         task.document,
         before + mention + after,
         len(before),

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from karat.protocols.campaigns.participants import ParticipantStore
 from karat.protocols.campaigns.working_times import PACE_HOURS, WINDOWS, hours_left
-from karat.web.campaigns.lead_payloads import CaseList, Figure, FigureGroup, Overview, RevokeRequest
+from karat.web.campaigns.lead_payloads import FigureGroup, LeadCaseList, LeadFigure, Overview, RevokeRequest
 from karat.web.campaigns.sessions import decode_body
 from karat.web.server.guard import get_client
 from karat.web.server.http_responses import json_response
@@ -29,7 +29,7 @@ _MAX_OFFSET: Final = 10_000_000
 _T = TypeVar("_T")
 
 
-class CaseQuery(msgspec.Struct, frozen=True):
+class LeadQuery(msgspec.Struct, frozen=True):
     """Parameters of a request for the cases behind a number."""
 
     show: str
@@ -48,7 +48,7 @@ class LeadView(Protocol):
     def build_overview(self, now: datetime) -> Overview:
         """Return all numbers."""
 
-    def find_cases(self, query: CaseQuery, now: datetime) -> CaseList:
+    def find_cases(self, query: LeadQuery, now: datetime) -> LeadCaseList:
         """Return some of the cases behind a number; raise `WebError` if the query names an unknown filter."""
 
 
@@ -87,7 +87,7 @@ class LeadEndpoints:
             raise WebError("bad-request", f"hours is not between 0 and {_MAX_HOURS:,}. Pass another number.")
         if not 0 <= offset <= _MAX_OFFSET:
             raise WebError("bad-request", f"offset is not between 0 and {_MAX_OFFSET:,}. Pass another number.")
-        query = CaseQuery(show, person, hours, offset)
+        query = LeadQuery(show, person, hours, offset)
         return json_response(await run_in_threadpool(lambda: self.view.find_cases(query, self._get_time())))
 
     async def revoke(self, request: Request) -> Response:
@@ -157,16 +157,16 @@ def build_pace(
     end nearer.
     """
     figures = [
-        Figure(title=f"{noun}, {title}", value=count(hours), query={"show": show, "hours": str(hours)})
+        LeadFigure(title=f"{noun}, {title}", value=count(hours), query={"show": show, "hours": str(hours)})
         for title, hours in WINDOWS.items()
     ]
-    figures.append(Figure(title=f"{noun} in total", value=count(None), query={"show": show}))
+    figures.append(LeadFigure(title=f"{noun} in total", value=count(None), query={"show": show}))
     if needed is None:
         return FigureGroup("Pace", tuple(figures))
     n_needed, needed_show = needed
     figures += [
-        Figure(title=f"{noun} still needed", value=n_needed, query={"show": needed_show} if n_needed else None),
-        Figure(
+        LeadFigure(title=f"{noun} still needed", value=n_needed, query={"show": needed_show} if n_needed else None),
+        LeadFigure(
             title="Time left at the present pace",
             value=hours_left(n_needed, n_recent),
             format="hours",

@@ -17,7 +17,7 @@ FigureFormat: TypeAlias = Literal["count", "share", "number", "seconds", "hours"
 """How the page writes a figure."""
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class LeadFigure(msgspec.Struct, frozen=True, kw_only=True):
     """A number of the overview, which opens the cases that `query` selects."""
 
     title: str
@@ -40,7 +40,7 @@ class FigureGroup(msgspec.Struct, frozen=True):
     """Figures with a common title, and a sentence about them."""
 
     title: str
-    figures: tuple[Figure, ...]
+    figures: tuple[LeadFigure, ...]
     note: str = ""
 
 
@@ -48,7 +48,7 @@ class PersonRow(msgspec.Struct, frozen=True):
     """The work of one person, under the pseudonym; all people have figures of the same titles."""
 
     person: str
-    figures: tuple[Figure, ...]
+    figures: tuple[LeadFigure, ...]
     is_revoked: bool
 
 
@@ -58,7 +58,7 @@ class AccessRow(msgspec.Struct, frozen=True):
     worker: str | None
     person: str | None
     """Pseudonym of an anonymised person, who has no worker id."""
-    figures: tuple[Figure, ...]
+    figures: tuple[LeadFigure, ...]
     is_revoked: bool
 
 
@@ -92,7 +92,7 @@ class RecordLine(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Case(msgspec.Struct, frozen=True):
+class LeadCase(msgspec.Struct, frozen=True):
     """A mention or document with decisions on it; `start` and `end` are code points of `text`, equal for no mention."""
 
     document: str
@@ -104,13 +104,13 @@ class Case(msgspec.Struct, frozen=True):
     records: tuple[RecordLine, ...]
 
 
-class CaseList(msgspec.Struct, frozen=True):
+class LeadCaseList(msgspec.Struct, frozen=True):
     """Some of the cases behind a number, newest first."""
 
     title: str
     total: int
     n_records: int
-    cases: tuple[Case, ...]
+    cases: tuple[LeadCase, ...]
 
 
 class RevokeRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

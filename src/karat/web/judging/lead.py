@@ -13,14 +13,14 @@ from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.monitoring import FILTERS, CampaignMonitor, JudgedCase, TimedJudgement
 from karat.protocols.verification.store.store import CampaignStore, JudgeStatus
 from karat.web.campaigns.entities import EntityLookup
-from karat.web.campaigns.lead import CaseQuery, StateCache, build_pace, person_query, select_page
+from karat.web.campaigns.lead import LeadQuery, StateCache, build_pace, person_query, select_page
 from karat.web.campaigns.lead_payloads import (
     AccessRow,
-    Case,
-    CaseList,
-    Figure,
     FigureGroup,
     LabelLine,
+    LeadCase,
+    LeadCaseList,
+    LeadFigure,
     Overview,
     PersonRow,
     RecordLine,
@@ -111,7 +111,7 @@ class CampaignView:
         names = ["judged", "verified", "modified", "removed", *["tied"] * (options.judges > 1), "open"]
         counts = {name: len(monitor.find_cases(name)) for name in names}
         figures = [
-            Figure(
+            LeadFigure(
                 title=_TITLES[name],
                 value=count,
                 total=monitor.n_links if name in ("judged", "open") else counts["judged"],
@@ -129,14 +129,14 @@ class CampaignView:
         """Return how judges did on controls."""
         if not any(task.is_control for task in self.store.campaign.tasks):
             reason = "the campaign has no controls"
-            return FigureGroup("Controls", (Figure(title=_TITLES["wrong-controls"], value=None, reason=reason),))
+            return FigureGroup("Controls", (LeadFigure(title=_TITLES["wrong-controls"], value=None, reason=reason),))
         results = [judge.control_result for judge in judges]
         n_failed, n_tested = results.count("failed"), len(results) - results.count("not tested")
         n_controls, n_wrong = len(monitor.find_cases("controls")), len(monitor.find_cases("wrong-controls"))
         return FigureGroup(
             "Controls",
             (
-                Figure(
+                LeadFigure(
                     title=_TITLES["wrong-controls"],
                     value=n_wrong,
                     total=n_controls,
@@ -144,7 +144,7 @@ class CampaignView:
                     total_query={"show": "controls"} if n_controls else None,
                     is_alarm=n_wrong > 0,
                 ),
-                Figure(
+                LeadFigure(
                     title="Judges who failed",
                     value=n_failed,
                     total=n_tested,
@@ -172,12 +172,12 @@ class CampaignView:
                 PersonRow(
                     person,
                     (
-                        Figure(
+                        LeadFigure(
                             title="Judgements",
                             value=n_judgements,
                             query=person_query("judgements", person, n_judgements),
                         ),
-                        Figure(
+                        LeadFigure(
                             title="Wrong on controls",
                             value=n_wrong,
                             total=n_controls,
@@ -185,8 +185,8 @@ class CampaignView:
                             total_query=person_query("controls", person, n_controls),
                             is_alarm=n_wrong > 0,
                         ),
-                        Figure(title="Controls", value=judge.control_result, format="text"),
-                        Figure(
+                        LeadFigure(title="Controls", value=judge.control_result, format="text"),
+                        LeadFigure(
                             title="Agrees with others",
                             value=n_agreed / n_shared if n_shared else None,
                             total=n_shared,
@@ -194,14 +194,14 @@ class CampaignView:
                             query=person_query("shared", person, n_shared),
                             reason="no other judge has judged the same links",
                         ),
-                        Figure(
+                        LeadFigure(
                             title="Median seconds",
                             value=median(seconds[person]) if person in seconds else None,
                             format="seconds",
                             query=person_query("timed", person, n_timed),
                             reason="no time is known",
                         ),
-                        Figure(
+                        LeadFigure(
                             title="Too short",
                             value=n_fast,
                             total=n_timed,
@@ -209,8 +209,8 @@ class CampaignView:
                             total_query=person_query("timed", person, n_timed),
                             is_alarm=n_fast > 0,
                         ),
-                        Figure(title="Skipped", value=n_skipped, query=person_query("skipped", person, n_skipped)),
-                        Figure(
+                        LeadFigure(title="Skipped", value=n_skipped, query=person_query("skipped", person, n_skipped)),
+                        LeadFigure(
                             title="Last judgement",
                             value=last_times.get(person),
                             format="time",
@@ -222,7 +222,7 @@ class CampaignView:
             )
         return tuple(rows)
 
-    def find_cases(self, query: CaseQuery, now: datetime) -> CaseList:
+    def find_cases(self, query: LeadQuery, now: datetime) -> LeadCaseList:
         """Return some of the cases behind a number."""
         if query.show not in FILTERS:
             raise WebError("bad-request", f"unknown filter. Pass one of {', '.join(FILTERS)}.")
@@ -230,14 +230,16 @@ class CampaignView:
         selected = select_page(cases, query.offset)
         ids = {id for case in selected for id in _list_entities(case)}
         entities = self.entities.get_entities(ids)
-        return CaseList(
+        return LeadCaseList(
             _TITLES[query.show],
             len(cases),
             sum(len(case.judgements) for case in cases),
             tuple(self._describe_case(case, entities, self._monitor(now)) for case in selected),
         )
 
-    def _describe_case(self, case: JudgedCase, entities: dict[str, EntityPayload], monitor: CampaignMonitor) -> Case:
+    def _describe_case(
+        self, case: JudgedCase, entities: dict[str, EntityPayload], monitor: CampaignMonitor
+    ) -> LeadCase:
         """Return a case with its source, control and outcome, which judges never see."""
         task, link = case.task, None if case.link is None else case.task.links[case.link]
         start, end = (0, 0) if link is None else (link.start - task.start, link.end - task.start)
@@ -251,7 +253,7 @@ class CampaignView:
         if outcome is not None and self.store.options.kind != "survey":
             decided = "no majority" if outcome.is_tied else "open"
             notes.append(f"outcome: {decided if outcome.outcome is None else _WORDS[outcome.outcome]}")
-        return Case(
+        return LeadCase(
             task.document,
             task.text,
             start,
@@ -262,10 +264,10 @@ class CampaignView:
         )
 
 
-def _count(monitor: CampaignMonitor, name: str) -> Figure:
+def _count(monitor: CampaignMonitor, name: str) -> LeadFigure:
     """Return the number of the cases of a filter."""
     count = len(monitor.find_cases(name))
-    return Figure(title=_TITLES[name], value=count, query={"show": name} if count else None)
+    return LeadFigure(title=_TITLES[name], value=count, query={"show": name} if count else None)
 
 
 def _build_survey_progress(monitor: CampaignMonitor) -> FigureGroup:
@@ -285,7 +287,7 @@ def _build_agreement(monitor: CampaignMonitor) -> FigureGroup:
     return FigureGroup(
         "Agreement",
         (
-            Figure(
+            LeadFigure(
                 title=_TITLES["agreed"],
                 value=n_agreed,
                 total=agreement.items,
@@ -293,8 +295,10 @@ def _build_agreement(monitor: CampaignMonitor) -> FigureGroup:
                 total_query=shared,
             ),
             _count(monitor, "disagreed"),
-            Figure(title="Fleiss' kappa", value=agreement.kappa, format="number", query=shared, reason=reason),
-            Figure(title="Krippendorff's alpha", value=agreement.alpha, format="number", query=shared, reason=reason),
+            LeadFigure(title="Fleiss' kappa", value=agreement.kappa, format="number", query=shared, reason=reason),
+            LeadFigure(
+                title="Krippendorff's alpha", value=agreement.alpha, format="number", query=shared, reason=reason
+            ),
         ),
         "Over links that two or more people judged, from any source. Judges who failed a control do not count.",
     )
@@ -307,7 +311,7 @@ def _build_times(monitor: CampaignMonitor) -> FigureGroup:
     return FigureGroup(
         "Times",
         (
-            Figure(
+            LeadFigure(
                 title="Too short to be true",
                 value=n_fast,
                 total=len(seconds),
@@ -315,7 +319,7 @@ def _build_times(monitor: CampaignMonitor) -> FigureGroup:
                 total_query={"show": "timed"} if seconds else None,
                 is_alarm=n_fast > 0,
             ),
-            Figure(
+            LeadFigure(
                 title="Median seconds per judgement",
                 value=median(seconds) if seconds else None,
                 format="seconds",
@@ -336,9 +340,9 @@ def _build_access(judge: JudgeStatus) -> AccessRow:
         judge.worker,
         judge.judge if judge.worker is None else None,
         (
-            Figure(title="Tasks", value=judge.done),
-            Figure(title="Controls", value=judge.control_result, format="text"),
-            Figure(title="Code", value=judge.code, format="text"),
+            LeadFigure(title="Tasks", value=judge.done),
+            LeadFigure(title="Controls", value=judge.control_result, format="text"),
+            LeadFigure(title="Code", value=judge.code, format="text"),
         ),
         judge.is_revoked,
     )
