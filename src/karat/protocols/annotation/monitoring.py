@@ -188,14 +188,25 @@ class ProjectMonitor:
         """
         return [
             case
-            for case in FILTERS[name](self)
+            for case in self._select_cases(name)
             if (person is None or person in case.people)
             and (hours is None or any(self._is_recent(entry.time, hours) for entry in case.entries))
         ]
 
     def count_by_person(self, name: str) -> Counter[str]:
         """Count the cases of a filter by person; a case of several people counts for each."""
-        return Counter(person for case in FILTERS[name](self) for person in case.people)
+        return Counter(person for case in self._select_cases(name) for person in case.people)
+
+    @cached_property
+    def _cases_by_filter(self) -> dict[str, Sequence[AnnotationCase]]:
+        """Cases of the filters that were used, because many numbers of the page share a filter."""
+        return {}
+
+    def _select_cases(self, name: str) -> Sequence[AnnotationCase]:
+        """Return all cases of a filter."""
+        if name not in self._cases_by_filter:
+            self._cases_by_filter[name] = FILTERS[name](self)
+        return self._cases_by_filter[name]
 
     def _is_recent(self, time: str, hours: float) -> bool:
         """Return whether a time is in the last hours."""

@@ -243,8 +243,19 @@ class CampaignMonitor:
         """Count the cases of a filter by person; a case with judgements of several people counts for each."""
         return Counter(person for case in self._select_cases(name) for person in case.people)
 
+    @cached_property
+    def _cases_by_filter(self) -> dict[str, list[JudgedCase]]:
+        """Cases of the filters that were used, because many numbers of the page share a filter."""
+        return {}
+
     def _select_cases(self, name: str) -> list[JudgedCase]:
         """Return all cases of a filter."""
+        if name not in self._cases_by_filter:
+            self._cases_by_filter[name] = self._apply_filter(name)
+        return self._cases_by_filter[name]
+
+    def _apply_filter(self, name: str) -> list[JudgedCase]:
+        """Find all cases of a filter."""
         if name in JUDGEMENT_FILTERS:
             source = self._control_judgements if name in _CONTROL_FILTERS else self.judgements
             return [
