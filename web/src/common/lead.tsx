@@ -161,7 +161,6 @@ function OverviewPage({ name, token }: { name: string; token: string }) {
           <PersonTable
             name={overview.people === "judges" ? "Judges" : "Annotators"}
             firstColumn="Random name"
-            lastColumn="Access"
             token={token}
             rows={overview.persons.map((row) => ({
               key: row.person,
@@ -175,7 +174,6 @@ function OverviewPage({ name, token }: { name: string; token: string }) {
           <PersonTable
             name="Access"
             firstColumn="Worker"
-            lastColumn="Access"
             token={token}
             rows={overview.access.map((row) => ({
               key: row.worker ?? `anonymised ${row.person}`,
@@ -259,13 +257,11 @@ interface TableRow {
 function PersonTable({
   name,
   firstColumn,
-  lastColumn,
   rows,
   token,
 }: {
   name: string;
   firstColumn: string;
-  lastColumn: string;
   rows: TableRow[];
   token: string;
 }) {
@@ -282,7 +278,7 @@ function PersonTable({
                 {figure.title}
               </th>
             ))}
-            <th scope="col">{lastColumn}</th>
+            <th scope="col">Access</th>
           </tr>
         </thead>
         <tbody>
@@ -301,7 +297,7 @@ function PersonTable({
                   <FigureValue figure={{ ...figure, reason: "" }} token={token} />
                 </td>
               ))}
-              <td data-label={lastColumn}>
+              <td data-label="Access">
                 {row.isRevoked ? (
                   "revoked"
                 ) : (

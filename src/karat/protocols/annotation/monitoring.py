@@ -54,8 +54,6 @@ class AnnotationCase(NamedTuple):
     """Whether the case is about a region, and not about the whole document."""
     entries: tuple[AnnotationEntry, ...]
     """What people did."""
-    notes: tuple[str, ...] = ()
-    """What else is known about the case."""
 
     @property
     def people(self) -> set[str]:
@@ -230,11 +228,9 @@ class ProjectMonitor:
         is_fast = seconds is not None and seconds < shortest
         return AnnotationEntry(person, version.time, "finished", version.labels, seconds, is_fast)
 
-    def _whole(
-        self, task: AnnotationTask, entries: tuple[AnnotationEntry, ...], notes: tuple[str, ...] = ()
-    ) -> AnnotationCase:
+    def _whole(self, task: AnnotationTask, entries: tuple[AnnotationEntry, ...]) -> AnnotationCase:
         """Return a case about a whole document."""
-        return AnnotationCase(task, task.start, task.end, False, entries, notes)
+        return AnnotationCase(task, task.start, task.end, False, entries)
 
     def _find_unfinished(self, state: str) -> list[AnnotationCase]:
         """Return the documents that annotators have open or have skipped, without labels."""

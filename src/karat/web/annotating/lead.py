@@ -290,7 +290,7 @@ def _describe_case(case: AnnotationCase, entities: Mapping[str, EntityPayload]) 
         len(before),
         len(before) + len(mention),
         None,
-        case.notes,
+        (),
         tuple(_describe_entry(task, entry, entities) for entry in case.entries),
     )
 
