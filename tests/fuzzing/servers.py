@@ -201,7 +201,9 @@ _BODIES: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/api/progress", None),
     ("GET", "/api/campaign", None),
     ("GET", "/api/search?q=Ulm", None),
-    ("GET", "/api/lead/judges", None),
+    ("GET", "/api/lead/overview", None),
+    ("GET", "/api/lead/cases?show=judgements&hours=24&offset=0", None),
+    ("GET", "/api/lead/cases?show=open", None),
     ("POST", "/api/tasks/TASK/judgements", {"id": "a", "link": 0, "decision": "verify", "seconds": 1.5}),
     ("POST", "/api/tasks/TASK/judgements", {"id": "b", "link": 0, "decision": "modify", "becomes": "Q9"}),
     (

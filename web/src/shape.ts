@@ -63,6 +63,34 @@ export interface CellRecord {
   is_from_paper: boolean;
 }
 
+/** The links behind the numbers of a verification report, as columns. No judge is named.
+ * 
+ * `verification`: content hash of the report. `data`: digest of the gold standard. `outcome`: index into verified,
+ * modified, removed, tied and open. `becomes`: entity of a modified link, -1 for none. `correct_before`: indices of
+ * the links that match a gold link. `shared`: one link for each that several people judged. `agreed`: those of them on
+ * which all agree. `roles`: links behind the scores after verification, by variant. `pair_unions`:
+ * for each pair of the report and by variant, one link for each element of the union of accepted links. */
+export interface JudgedLinksFile {
+  layout: "karat-judged-links/1";
+  verification: string;
+  data: string;
+  documents: string[];
+  entities: string[];
+  source: number[];
+  document: number[];
+  start: number[];
+  end: number[];
+  surface: string[];
+  entity: number[];
+  outcome: number[];
+  becomes: number[];
+  correct_before: number[];
+  shared: number[];
+  agreed: number[];
+  roles: Record<string, LinkRoles>;
+  pair_unions: Record<string, number[]>[];
+}
+
 /** Numbers of correct, predicted and expected links, with precision, recall and F1; null if undefined.
  * 
  * An interval is null if fewer than two documents count, or if all samples give the same value. */
@@ -563,6 +591,18 @@ export interface SearchResource {
 export interface VerificationResource {
   campaigns: VerificationFile[];
   definitions: Record<string, string>;
+  has_links: boolean[];
+}
+
+/** The links behind the results of one campaign, and the key of its dataset in the archive, if it is there. */
+export interface CampaignLinks {
+  links: JudgedLinksFile;
+  dataset: string | null;
+}
+
+/** `judged-links`: the links behind the results of each campaign; null where the archive has none. */
+export interface JudgedLinksResource {
+  campaigns: (CampaignLinks | null)[];
 }
 
 /** A plot as SVG. */
@@ -608,6 +648,14 @@ export interface AvoidedTrack {
 export interface AvoidedResource {
   combinations: number[][];
   tracks: AvoidedTrack[];
+}
+
+/** The links behind scores after verification under one variant, as indices of judged links. */
+export interface LinkRoles {
+  counted: number[];
+  correct: number[];
+  union: number[];
+  missing: number[];
 }
 
 /** One measure on one dataset: the differences between all pairs of systems that were scored alike.
@@ -660,6 +708,7 @@ export interface Resources {
   "entities": EntitiesResource;
   "errors": ErrorsResource;
   "groups": GroupsResource;
+  "judged-links": JudgedLinksResource;
   "leaderboard": LeaderboardResource;
   "pairs": PairsResource;
   "papers": PapersResource;

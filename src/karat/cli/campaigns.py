@@ -57,6 +57,37 @@ def print_invitations(store: ParticipantStore, workers: Iterable[str], days: flo
     store.database.close()
 
 
+def lead_option(command: _C) -> _C:
+    """Add `--lead` to a command that creates invitations (decorator)."""
+    return option("--lead", is_flag=True, help="Create links to the lead page, which open it until they expire.")(
+        command
+    )
+
+
+def print_lead_links(store: ParticipantStore, workers: Iterable[str], days: float, url: str, role: str) -> None:
+    """Print a link to the lead page for each worker, and close the database; `role` names what other people do."""
+    from karat.model.errors import UsageError
+
+    if days <= 0:
+        raise UsageError(f"--days is {days:g}. Pass a number above 0.")
+    people = store.list_entered()
+    participants = {worker for person, worker in store.get_workers().items() if person in people}
+    for worker in dict.fromkeys(workers):
+        if worker in participants:
+            echo(f"{worker} is {role} and sees the work of others on the lead page.", err=True)
+        echo(f"{worker}: {url.rstrip('/')}/#/lead/{store.create_lead_token(worker, 86400 * days)}")
+    store.database.close()
+
+
+def print_leads(store: ParticipantStore) -> None:
+    """Print who has a link to the lead page, and until when."""
+    from karat.protocols.campaigns.participants import to_iso
+
+    workers = store.get_workers()
+    for person, until in store.list_leads().items():
+        echo(f"lead page: {workers.get(person, person)}, until {to_iso(until)[:16].replace('T', ' ')} UTC")
+
+
 def anonymise_worker(store: ParticipantStore, worker: str, role: str) -> None:
     """Delete the identity of a worker, and close the database; `role` names what the worker is."""
     from karat.model.errors import UsageError
@@ -112,11 +143,12 @@ def print_restored(store: ParticipantStore, name: str, n_records: int) -> None:
     store.database.close()
 
 
-def serve_campaign(
-    store: ParticipantStore, app: Guard, host: str, port: int, print_line: Callable[[str], None]
-) -> None:
-    """Serve the application of a campaign until interrupted, and close the database."""
+def serve_campaign(store: ParticipantStore, app: Guard, host: str, port: int, lead_token: str) -> None:
+    """Serve the application of a campaign until interrupted, and close the database.
+
+    Print its address and that of the lead page, which `lead_token` opens.
+    """
     from karat.web.server.listener import listen
 
-    listen(app, host, port, print_line)
+    listen(app, host, port, lambda line: echo(f"{line}\nlead page: {line.split()[0]}#/lead/{lead_token}"))
     store.database.close()

@@ -24,6 +24,7 @@ SUFFIX_BY_KIND: Final = {
     "curves": ".jsonl",
     "reasons": ".json",
     "verifications": ".json",
+    "judged-links": ".json",
     "reproductions": ".json",
 }
 """Kinds of files in an archive, which name its folders, with their file suffixes."""

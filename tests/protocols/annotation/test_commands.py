@@ -192,3 +192,17 @@ def test_a_file_that_is_no_project(karat_cli, tmp_path, command):
     ran = karat_cli("annotate", command, tmp_path / "missing.sqlite")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert not (tmp_path / "missing.sqlite").exists()
+
+
+def test_links_to_the_lead_page_are_created_listed_and_revoked(karat_cli, store):
+    from karat.protocols.annotation.store.store import AnnotationStore
+
+    ran = karat_cli("annotate", "invite", store, "lena", "--lead")
+    token = ran.out.strip().rpartition("/")[2]
+    opened = AnnotationStore.open(str(store))
+    assert opened.is_lead_token(token)
+    assert "lead page: lena, until 20" in karat_cli("annotate", "annotators", store).out
+    assert karat_cli("annotate", "revoke", store, "lena").code == 0
+    assert not opened.is_lead_token(token)
+    assert karat_cli("annotate", "invite", store, "x", "--lead", "--adjudicator").code == 2
+    opened.database.close()

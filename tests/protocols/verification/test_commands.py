@@ -119,3 +119,25 @@ def test_a_survey_from_new_to_weights(karat_cli, tmp_path, monkeypatch):
     assert (ran.code, "karat data categorise" in ran.err) == (2, True)
     ran = karat_cli("verify", "create", "x", "--gold", "demo", "--kind", "survey", "--allow-additions")
     assert (ran.code, "Remove these options" in ran.err) == (2, True)
+
+
+@pytest.mark.extras
+def test_links_to_the_lead_page_are_created_listed_and_revoked(karat_cli, tmp_path):
+    from karat.protocols.verification.store.store import CampaignStore
+
+    path = str(tmp_path / "demo.sqlite")
+    store = CampaignStore.create(path, build_campaign(karat.load("demo"), [], name="demo"))
+    ran = karat_cli("verify", "invite", path, "carla", "--lead", "--url", "https://example.org/")
+    link, token = ran.out.strip().rsplit("/", 1)
+    assert (link, ran.err) == ("carla: https://example.org/#/lead", "")
+    assert store.is_lead_token(token)
+    assert "lead page: carla, until 20" in karat_cli("verify", "judges", path).out
+    assert karat_cli("verify", "revoke", path, "carla").code == 0
+    assert not store.is_lead_token(token)
+    ran = karat_cli("verify", "invite", path, "carla", "--lead")
+    assert (ran.code, "revoke --lift" in ran.err) == (2, True)
+    assert karat_cli("verify", "invite", path, "ben", "--lead", "--days", "0").code == 2
+    store.start_session(store.create_invitation("anna"), True)
+    ran = karat_cli("verify", "invite", path, "anna", "--lead")
+    assert "anna is a judge" in ran.err
+    store.database.close()

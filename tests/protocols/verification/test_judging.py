@@ -173,18 +173,95 @@ def test_entities_are_found_as_one_types_with_what_they_are(client, store):
     assert json.dumps(found)
 
 
+PATHS = (("/api/lead/overview", "GET"), ("/api/lead/cases?show=judgements", "GET"), ("/api/lead/revoke", "POST"))
+
+
 def test_only_the_lead_sees_judges_and_revokes_one(client, store):
     judge, lead = entered(client, store), client()
     task = judge.get("/api/task").json()["task"]
     decide(judge, task)
-    for path, method in (("/api/lead/judges", "GET"), ("/api/lead/revoke", "POST")):
-        for headers in ({}, {"authorization": "bearer wrong"}):
+    for path, method in PATHS:
+        for headers in ({}, {"authorization": "bearer wrong"}, {"authorization": LEAD}):
             response = judge.ask(method, path, {"worker": "anna"}, headers=headers)
             assert (response.status_code, response.json()["error"]) == (401, "unauthorised")
     signed = {"authorization": f"Bearer {LEAD}"}
-    (row,) = lead.ask("GET", "/api/lead/judges", headers=signed).json()["judges"]
-    assert (row["worker"], row["is_revoked"], row["control_result"]) == ("anna", False, "not tested")
-    (row,) = lead.post("/api/lead/revoke", json={"worker": "anna"}, headers=signed).json()["judges"]
+    overview = lead.ask("GET", "/api/lead/overview", headers=signed).json()
+    (row,) = overview["access"]
+    assert (row["worker"], row["person"], row["is_revoked"]) == ("anna", None, False)
+    (person,) = overview["persons"]
+    assert person["person"] == next(iter(store.get_workers()))
+    assert "anna" not in json.dumps([overview["groups"], overview["persons"]]), "decisions are under random names"
+    cases = lead.ask("GET", "/api/lead/cases?show=judgements", headers=signed).json()
+    assert (cases["total"], cases["cases"][0]["records"][0]["person"]) == (1, person["person"])
+    assert "anna" not in json.dumps(cases)
+    (row,) = lead.post("/api/lead/revoke", json={"worker": "anna"}, headers=signed).json()["access"]
     assert row["is_revoked"]
     assert judge.get("/api/task").status_code == 401
     assert len(store.get_records()) == 1
+
+
+def test_a_person_is_revoked_by_the_random_name(client, store):
+    judge, lead = entered(client, store), client()
+    signed = {"authorization": f"Bearer {LEAD}"}
+    (person,) = store.get_workers()
+    for body in ({}, {"person": "nobody"}, {"person": person, "worker": "anna"}, {"worker": ""}):
+        response = lead.post("/api/lead/revoke", json=body, headers=signed)
+        assert (response.status_code, response.json()["error"]) == (400, "bad-request"), body
+    assert judge.get("/api/progress").status_code == 200
+    assert lead.post("/api/lead/revoke", json={"person": person}, headers=signed).status_code == 200
+    assert judge.get("/api/progress").status_code == 401
+
+
+def test_a_lead_link_opens_the_page_until_it_ends_and_lets_nobody_judge(client, store, clock):
+    token = store.create_lead_token("carla", 3600)
+    asked = client()
+    signed = {"authorization": f"Bearer {token}"}
+    assert asked.ask("GET", "/api/lead/overview", headers=signed).status_code == 200
+    refused = asked.post("/api/session", json={"invitation": token, "consent": True})
+    assert refused.json()["error"] == "not-yours"
+    assert asked.ask("GET", "/api/task", headers={"cookie": f"karat_judge={token}"}).status_code == 401
+    clock.now += 3601
+    assert asked.ask("GET", "/api/lead/overview", headers=signed).status_code == 401
+
+
+def test_tokens_of_judges_do_not_open_the_lead_page(client, store):
+    invitation = store.create_invitation("ben")
+    session = store.start_session(store.create_invitation("anna"), True)
+    for token in (invitation, session, ""):
+        response = client().ask("GET", "/api/lead/overview", headers={"authorization": f"Bearer {token}"})
+        assert (response.status_code, response.json()["error"]) == (401, "unauthorised")
+
+
+def test_wrong_lead_tokens_cannot_be_guessed_for_long(client):
+    browser = client()
+    answers = [
+        browser.ask("GET", "/api/lead/overview", headers={"authorization": f"Bearer {number}"}).json()["error"]
+        for number in range(12)
+    ]
+    assert answers == ["unauthorised"] * 10 + ["too-often"] * 2
+    assert browser.ask("GET", "/api/lead/overview", headers={"authorization": f"Bearer {LEAD}"}).status_code == 429
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "?show=",
+        "?show=nothing",
+        "?show=fast&hours=nan",
+        "?show=fast&hours=-1",
+        "?show=fast&offset=-1",
+        "?show=fast&hours=x",
+        "?show=judged&offset=99999999999999999999",
+    ],
+)
+def test_senseless_questions_of_the_lead_are_refused(client, query):
+    response = client().ask("GET", f"/api/lead/cases{query}", headers={"authorization": f"Bearer {LEAD}"})
+    assert (response.status_code, response.json()["error"]) == (400, "bad-request")
+
+
+def test_unknown_people_and_late_pages_have_no_cases(client, store):
+    decide(judge := entered(client, store), judge.get("/api/task").json()["task"])
+    for query in ("show=judgements&person=nobody", "show=judgements&offset=50"):
+        found = client().ask("GET", f"/api/lead/cases?{query}", headers={"authorization": f"Bearer {LEAD}"}).json()
+        assert found["cases"] == []

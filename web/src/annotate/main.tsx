@@ -1,6 +1,7 @@
 // The client for annotators and adjudicators.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { isLeadUrl, LeadPage, watchLeadUrl } from "../common/lead";
 import { SignIn } from "../common/sign-in";
 import { AdjudicationListPage, AdjudicationPage } from "./adjudication";
 import { AnnotatePage } from "./annotating";
@@ -88,11 +89,12 @@ function App({ initialProject }: { initialProject: api.Project }) {
   );
 }
 
+watchLeadUrl();
 const root = document.getElementById("karat")!;
 // The page says that it is loading until then.
 const loading = api.loadProject().finally(() => root.replaceChildren());
 loading.then(
-  (project) => render(<App initialProject={project} />, root),
+  (project) => render(isLeadUrl() ? <LeadPage name={project.name} /> : <App initialProject={project} />, root),
   (error: Error) =>
     render(
       <main class="session">

@@ -74,16 +74,6 @@ export interface Judgement {
   client_time: string;
 }
 
-/** A judge as only the lead sees it. */
-export interface Judge {
-  judge: string;
-  worker: string | null;
-  completed: number;
-  control_result: string;
-  code: string;
-  is_revoked: boolean;
-}
-
 export const loadCampaign = () => sendRequest<Campaign>("GET", "campaign");
 export const startSession = (invitation: string, consent: boolean) =>
   sendRequest<Progress>("POST", "session", { invitation, consent });
@@ -94,7 +84,3 @@ export const sendJudgement = (task: string, judgement: Judgement) =>
 export const skipTask = (task: string, reason: string) =>
   sendRequest<JudgementReceipt>("POST", `tasks/${task}/skip`, { reason });
 export const undoJudgement = (id: string) => sendRequest<JudgementReceipt>("POST", "undo", { id });
-export const loadJudges = (token: string) =>
-  sendRequest<{ judges: Judge[] }>("GET", "lead/judges", undefined, token).then((result) => result.judges);
-export const revokeJudge = (token: string, worker: string) =>
-  sendRequest<{ judges: Judge[] }>("POST", "lead/revoke", { worker }, token).then((result) => result.judges);

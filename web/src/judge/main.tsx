@@ -1,11 +1,11 @@
 // The client for judges: sign in, judge, finish.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { isLeadUrl, LeadPage, watchLeadUrl } from "../common/lead";
 import { SignIn } from "../common/sign-in";
 import * as api from "./api";
 import { Completion } from "./completion";
 import { JudgingPage } from "./judging";
-import { LeadPage } from "./lead";
 
 type Screen = { page: "entrance"; message: string } | { page: "work" } | { page: "exit"; progress: api.Progress };
 
@@ -41,20 +41,12 @@ function App({ campaign }: { campaign: api.Campaign }) {
   );
 }
 
-const LEAD_PREFIX = "#/lead/";
+watchLeadUrl();
 const root = document.getElementById("karat")!;
 // The page says that it is loading until then.
 const loading = api.loadCampaign().finally(() => root.replaceChildren());
 loading.then(
-  (campaign) =>
-    render(
-      location.hash.startsWith(LEAD_PREFIX) ? (
-        <LeadPage campaign={campaign} token={location.hash.slice(LEAD_PREFIX.length)} />
-      ) : (
-        <App campaign={campaign} />
-      ),
-      root,
-    ),
+  (campaign) => render(isLeadUrl() ? <LeadPage name={campaign.name} /> : <App campaign={campaign} />, root),
   (error: Error) =>
     render(
       <main class="session">

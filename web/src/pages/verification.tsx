@@ -10,6 +10,7 @@ import {
   Toolbar,
   useResource,
 } from "../components";
+import { type LinkQuery, linksUrl } from "../judged-links";
 import type { Page } from "../page";
 import * as resources from "../resources";
 import { formatFixed } from "../rounding";
@@ -43,6 +44,11 @@ const listSources = (resource: VerificationResource): [VerificationFile, SourceR
   );
 const countCell = (value: number): Cell => ({ text: formatNumber(value) });
 const textCell = (text: string): Cell => ({ text });
+/** Make the content of a cell open the links behind it. */
+const openLinks = (cell: Cell, query: LinkQuery | null): Cell =>
+  query && cell.text !== "–" && cell.text !== "0"
+    ? { ...cell, content: <a href={linksUrl(query)}>{cell.content ?? cell.text}</a> }
+    : cell;
 const numberColumns = (...titles: string[]): Column[] => titles.map((title) => ({ title, kind: "number" }));
 const datasetTitle = (campaign: VerificationFile): string =>
   campaign.judged_by === "people" ? campaign.dataset : `${campaign.dataset} (automatic judge ${campaign.judged_by})`;
@@ -56,9 +62,36 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
   const names = Object.keys(resource.definitions);
   const definition = names.includes(route.value.query.reading) ? route.value.query.reading : names[0];
   const sources = listSources(resource);
+  /** Make a number open the links of a source that a filter selects. */
+  const openSource = (cell: Cell, campaign: VerificationFile, source: SourceRecord | null, show: string): Cell => {
+    const index = resource.campaigns.indexOf(campaign);
+    const sourceIndex = source ? campaign.sources.indexOf(source) : undefined;
+    const query = { campaign: index, show, source: sourceIndex, reading: definition };
+    return openLinks(cell, resource.has_links[index] ? query : null);
+  };
+  /** Make a number open the links of a pair of sources; `source` is the only one that counts, if any. */
+  const openPair = (
+    cell: Cell,
+    campaign: VerificationFile,
+    pair: VerificationFile["pairs"][number],
+    show: string,
+    source?: string,
+  ): Cell => {
+    const index = resource.campaigns.indexOf(campaign);
+    const sourceIndex = source ? campaign.sources.findIndex((item) => item.source === source) : undefined;
+    const query = {
+      campaign: index,
+      show,
+      pair: campaign.pairs.indexOf(pair),
+      source: sourceIndex,
+      reading: definition,
+    };
+    return openLinks(cell, resource.has_links[index] ? query : null);
+  };
   return (
     <>
       <Summary resource={resource} />
+      <Legend resource={resource} />
       <h2>Links shown to judges</h2>
       <Sheet
         name="Links shown to judges"
@@ -73,9 +106,9 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
           countCell(campaign.documents),
           countCell(source.links),
           countCell(source.tasks),
-          countCell(source.links_shown),
-          countCell(source.open),
-          countCell(source.tied),
+          openSource(countCell(source.links_shown), campaign, source, "shown"),
+          openSource(countCell(source.open), campaign, source, "open"),
+          openSource(countCell(source.tied), campaign, source, "tied"),
         ])}
       />
       <h2>Outcomes</h2>
@@ -92,10 +125,10 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
           textCell(datasetTitle(campaign)),
           textCell(source.source),
           { text: "", content: <OutcomeBar source={source} /> },
-          countCell(source.verified),
-          countCell(source.modified),
-          countCell(source.removed),
-          textCell(formatPercent(source.verification_rate)),
+          openSource(countCell(source.verified), campaign, source, "verified"),
+          openSource(countCell(source.modified), campaign, source, "modified"),
+          openSource(countCell(source.removed), campaign, source, "removed"),
+          openSource(textCell(formatPercent(source.verification_rate)), campaign, source, "judged"),
         ])}
       />
       <h2>Precision and recall before and after verification</h2>
@@ -124,8 +157,13 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
           textCell(datasetTitle(campaign)),
           textCell(source.source),
           ...(["precision", "recall"] as const).flatMap((measure) => [
-            scoreCell(source.original.weak, measure),
-            scoreCell(source.posthoc[definition], measure),
+            openSource(scoreCell(source.original.weak, measure), campaign, source, "before"),
+            openSource(
+              scoreCell(source.posthoc[definition], measure),
+              campaign,
+              source,
+              measure === "precision" ? "counted" : "after",
+            ),
           ]),
         ])}
       />
@@ -157,15 +195,15 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
             textCell(datasetTitle(campaign)),
             textCell(pair.source_a),
             textCell(pair.source_b),
-            countCell(pair.posthoc[definition].union),
-            textCell(formatPercent(pair.rate)),
-            textCell(formatPercent(pair.posthoc[definition].recall_a)),
-            textCell(formatPercent(pair.posthoc[definition].recall_b)),
-            countCell(pair.shared),
-            textCell(formatPercent(pair.shared_rate)),
-            textCell(formatPercent(pair.agreement)),
-            textCell(formatPercent(pair.rate_only_a)),
-            textCell(formatPercent(pair.rate_only_b)),
+            openPair(countCell(pair.posthoc[definition].union), campaign, pair, "pair-union"),
+            openPair(textCell(formatPercent(pair.rate)), campaign, pair, "pair-judged"),
+            openPair(textCell(formatPercent(pair.posthoc[definition].recall_a)), campaign, pair, "pair-union"),
+            openPair(textCell(formatPercent(pair.posthoc[definition].recall_b)), campaign, pair, "pair-union"),
+            openPair(countCell(pair.shared), campaign, pair, "shared"),
+            openPair(textCell(formatPercent(pair.shared_rate)), campaign, pair, "shared-judged"),
+            openPair(textCell(formatPercent(pair.agreement)), campaign, pair, "shared-same"),
+            openPair(textCell(formatPercent(pair.rate_only_a)), campaign, pair, "only", pair.source_a),
+            openPair(textCell(formatPercent(pair.rate_only_b)), campaign, pair, "only", pair.source_b),
           ]),
         )}
       />
@@ -190,13 +228,36 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
           countCell(listJudges(campaign).length),
           countCell(listJudges(campaign).filter((judge) => judge.control_result === "failed").length),
           textCell(campaign.seconds[1] === null ? "–" : formatFixed(campaign.seconds[1], 1)),
-          countCell(campaign.agreement.items),
-          textCell(formatPercent(campaign.agreement.observed)),
-          textCell(formatKappa(campaign.agreement.kappa)),
-          textCell(formatKappa(campaign.agreement.alpha)),
-          textCell(formatPercent(campaign.missing_from_gold[definition]?.share)),
+          openSource(countCell(campaign.agreement.items), campaign, null, "several"),
+          openSource(textCell(formatPercent(campaign.agreement.observed)), campaign, null, "agreed"),
+          openSource(textCell(formatKappa(campaign.agreement.kappa)), campaign, null, "several"),
+          openSource(textCell(formatKappa(campaign.agreement.alpha)), campaign, null, "several"),
+          openSource(textCell(formatPercent(campaign.missing_from_gold[definition]?.share)), campaign, null, "missing"),
         ])}
       />
+      <details>
+        <summary>Each judge</summary>
+        <Sheet
+          name="Each judge"
+          columns={[
+            { title: "judge" },
+            { title: "dataset" },
+            ...numberColumns("judgements", "correct controls", "controls", "median seconds"),
+            { title: "result" },
+          ]}
+          rows={resource.campaigns.flatMap((campaign) =>
+            listJudges(campaign).map((judge) => [
+              textCell(judge.machine ?? judge.judge),
+              textCell(datasetTitle(campaign)),
+              countCell(judge.judgements),
+              countCell(judge.correct_controls),
+              countCell(judge.controls),
+              textCell(judge.median_seconds === null ? "–" : formatFixed(judge.median_seconds, 1)),
+              textCell(judge.control_result),
+            ]),
+          )}
+        />
+      </details>
     </>
   );
 }
@@ -232,6 +293,65 @@ function Summary({ resource }: { resource: VerificationResource }) {
     </h1>
   );
 }
+
+/** What the colours, whiskers and words mean. */
+function Legend({ resource }: { resource: VerificationResource }) {
+  return (
+    <div class="verification-legend">
+      <ul class="legend">
+        {OUTCOME_LEGEND.map(([kind, name, meaning]) => (
+          <li key={kind}>
+            <svg class="outcomes swatch" viewBox="0 0 10 10" aria-hidden="true">
+              <rect class={kind} width="10" height="10" />
+            </svg>
+            <b>{name}</b>: {meaning}
+          </li>
+        ))}
+      </ul>
+      <details>
+        <summary>Legend of the tables</summary>
+        <dl class="terms">
+          <dt>open</dt>
+          <dd>The link still needs judgements.</dd>
+          <dt>tied</dt>
+          <dd>All required judges have judged the link, without a majority.</dd>
+          <dt>verification rate</dt>
+          <dd>Share of the links with an outcome that judges verified.</dd>
+          <dt>before</dt>
+          <dd>Scores against the original gold standard: same entity on an overlapping span.</dd>
+          <dt>after</dt>
+          <dd>Scores from the judgements, by the definition above the table.</dd>
+          <dt>missing from gold</dt>
+          <dd>Share of the accepted links that overlap no gold link.</dd>
+          <dt>kappa, alpha</dt>
+          <dd>Fleiss' kappa over the first two judgements of a link, and Krippendorff's alpha over all.</dd>
+          {resource.campaigns[0].resamples > 0 && (
+            <>
+              <dt>whisker</dt>
+              <dd>{describeInterval(resource)}</dd>
+            </>
+          )}
+        </dl>
+      </details>
+      <p class="quiet">
+        {resource.has_links.includes(true) ? (
+          "Select a number to see its links."
+        ) : (
+          <>
+            This archive has no links to open. Add them:{" "}
+            <code>karat verify report CAMPAIGN.sqlite --archive FOLDER</code>
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+const OUTCOME_LEGEND = [
+  ["correct", "verified", "mention and entity are correct"],
+  ["link", "modified", "another entity is meant: a linking error"],
+  ["missed", "removed", "no mention of an entity: a detection error"],
+] as const;
 
 function describeInterval(resource: VerificationResource): string {
   const { confidence: level, interval_unit: unit, resamples } = resource.campaigns[0];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.campaigns import print_leads
 from karat.cli.options.declaration import karat_command
 from karat.cli.output import echo, page_width
 
@@ -20,4 +21,5 @@ def command(store: str) -> None:
 
     annotation_store = AnnotationStore.open(store)
     echo(render_annotators(annotation_store.list_annotators(), page_width()))
+    print_leads(annotation_store)
     annotation_store.database.close()

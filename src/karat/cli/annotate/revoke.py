@@ -15,8 +15,9 @@ from karat.cli.options.declaration import karat_command, option
 def command(store: str, worker: str, lift: bool) -> None:
     """Revoke the access of an annotator.
 
-    Sessions end at once, documents in progress go to other annotators, and invitations of this worker no longer work.
-    Finished documents stay and count; `karat annotate anonymise` deletes the identity.
+    Sessions and links to the lead page end at once, documents in progress go to other annotators, and invitations
+    of this worker no longer work. Finished documents stay and count; `karat annotate anonymise` deletes the
+    identity.
     """
     from karat.protocols.annotation.store.store import AnnotationStore
 

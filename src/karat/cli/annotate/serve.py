@@ -18,12 +18,16 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     """Serve a project to annotators over HTTP.
 
     Annotators and adjudicators open the links of `karat annotate invite`. Each change is on disk before the server
-    confirms it, so you can stop the server at any time. docs/annotate.md describes the JSON resources.
+    confirms it, so you can stop the server at any time. The address of the lead page is printed: progress, pace,
+    agreement and times, whose numbers open their annotations. It works until the server stops;
+    `karat annotate invite --lead` creates links for others. docs/annotate.md describes the JSON resources.
 
     \b
     karat annotate invite demo.sqlite anna ben
     karat annotate serve demo.sqlite
     """
+    from secrets import token_urlsafe
+
     from karat.kb.catalogue import open_snapshot
     from karat.model.errors import UsageError
     from karat.protocols.annotation.store.store import AnnotationStore
@@ -37,5 +41,6 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     expected_kb = annotation_store.options.kb
     if expected_kb not in (None, snapshot.name):
         echo(f"karat: the project was created with --kb {expected_kb}; annotators search {snapshot.name}.", err=True)
-    config = AnnotatingConfig(annotation_store, snapshot, (*LOOPBACK, host, *hosts), secure_cookies)
-    serve_campaign(annotation_store, create_app(config), host, port, echo)
+    token = token_urlsafe(24)
+    config = AnnotatingConfig(annotation_store, snapshot, (*LOOPBACK, host, *hosts), secure_cookies, lead_token=token)
+    serve_campaign(annotation_store, create_app(config), host, port, token)

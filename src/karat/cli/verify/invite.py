@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.campaigns import invitation_options, print_invitations
+from karat.cli.campaigns import invitation_options, lead_option, print_invitations, print_lead_links
 from karat.cli.options.declaration import karat_command
 
 
 @karat_command()
 @click.argument("store")
 @click.argument("workers", nargs=-1, required=True)
+@lead_option
 @invitation_options(8766, "karat verify serve")
-def command(store: str, workers: tuple[str, ...], days: float, url: str) -> None:
+def command(store: str, workers: tuple[str, ...], lead: bool, days: float, url: str) -> None:
     """Create invitation links for judges.
 
     WORKER is a name, or an id on a crowd platform. Each link works once. Browsers do not
-    include the code after the # in requests.
+    include the code after the # in requests. With --lead, the links open the lead page until they
+    expire or `karat verify revoke` ends them; a lead should not judge.
     """
     from karat.protocols.verification.store.store import CampaignStore
 
-    print_invitations(CampaignStore.open(store), workers, days, url)
+    campaign_store = CampaignStore.open(store)
+    if lead:
+        print_lead_links(campaign_store, workers, days, url, "a judge")
+    else:
+        print_invitations(campaign_store, workers, days, url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from karat.cli.campaigns import print_leads
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.output import echo, page_width
 
@@ -27,4 +28,5 @@ def command(store: str, code: str | None) -> None:
         if not judges:
             raise UsageError(f"{store}: no judge has the code {code}. Check the code and the campaign.")
     echo(render_judges(judges, page_width()))
+    print_leads(campaign_store)
     campaign_store.database.close()

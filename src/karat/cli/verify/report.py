@@ -60,7 +60,7 @@ def command(
     from karat.model.errors import UsageError
     from karat.protocols.verification.measures import measure_campaign
     from karat.protocols.verification.store.store import CampaignStore
-    from karat.render.verification.report import build_file, render_page, to_json
+    from karat.render.verification.report import render_page, to_json
     from karat.stats.samples.bootstrap import check_confidence
 
     check_confidence(confidence)
@@ -87,11 +87,11 @@ def command(
         store.database.close()
     if archive is not None:
         from karat.storage.content_store import FolderStore
-        from karat.web.archive.verification import store_verification
+        from karat.web.archive.verification import store_campaign
 
         files = FolderStore.open_or_create(archive)
         for verified in verifications:
-            store_verification(files, build_file(verified))
+            store_campaign(files, verified)
     if figures is not None:
         from karat.cli.figures import write_figures
         from karat.protocols.verification.plots import plot_verifications

@@ -15,8 +15,8 @@ from karat.cli.options.declaration import karat_command, option
 def command(store: str, worker: str, lift: bool) -> None:
     """Revoke the access of a judge.
 
-    Sessions end at once, tasks in progress go to other judges, and invitations of this worker no longer work. The
-    judgements stay and count; `karat verify anonymise` deletes the identity.
+    Sessions and links to the lead page end at once, tasks in progress go to other judges, and invitations of this
+    worker no longer work. The judgements stay and count; `karat verify anonymise` deletes the identity.
     """
     from karat.protocols.verification.store.store import CampaignStore
 

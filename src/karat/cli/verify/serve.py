@@ -7,7 +7,6 @@ import click
 from karat.cli.campaigns import serve_campaign, serving_options
 from karat.cli.options.declaration import karat_command
 from karat.cli.options.scoring import kb_option
-from karat.cli.output import echo
 
 
 @karat_command()
@@ -18,8 +17,9 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     """Serve a campaign to judges over HTTP.
 
     Judges open the links of `karat verify invite` on a computer or phone. Each judgement is on disk before the server
-    confirms it, so you can stop the server at any time. The lead page, whose address is printed, lists judges and
-    revokes their access. docs/verification.md describes the JSON resources.
+    confirms it, so you can stop the server at any time. The address of the lead page is printed: progress, pace,
+    controls, agreement and times, whose numbers open their judgements. It works until the server stops;
+    `karat verify invite --lead` creates links for others. docs/verification.md describes the JSON resources.
 
     \b
     karat verify invite demo.sqlite anna ben
@@ -40,10 +40,4 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     config = JudgingConfig(
         campaign_store, open_snapshot(kb), (*LOOPBACK, host, *hosts), secure_cookies, lead_token=token
     )
-    serve_campaign(
-        campaign_store,
-        create_app(config),
-        host,
-        port,
-        lambda line: echo(f"{line}\nlead page: {line.split()[0]}#/lead/{token}"),
-    )
+    serve_campaign(campaign_store, create_app(config), host, port, token)

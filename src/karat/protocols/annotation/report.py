@@ -199,13 +199,18 @@ def measure_agreement(
 
     For the parameters see `measure_project`.
     """
-    versions = _collect_versions(project, group_records(records)).independent
+    versions = collect_independent_versions(project, records)
     pairs = [
         pair
         for task in project.tasks
         for pair in pair_versions({name: _to_document(task, item) for name, item in versions[task.number].items()})
     ]
     return compare_pairs(pairs, kb, ScoreOptions(resamples, confidence, seed)) if pairs else None
+
+
+def collect_independent_versions(project: Project, records: Iterable[Record]) -> dict[int, dict[str, DocumentVersion]]:
+    """Return the versions on which agreement is measured, by document number and annotator."""
+    return _collect_versions(project, group_records(records)).independent
 
 
 def _collect_versions(project: Project, by_task: Mapping[int, Sequence[Record]]) -> _Versions:

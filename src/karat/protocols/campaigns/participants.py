@@ -9,14 +9,14 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import ClassVar, Final, Literal, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, and_, delete, insert, inspect, select, text, update
+from sqlalchemy import Connection, Row, and_, delete, exists, insert, inspect, or_, select, text, update
 
 from karat.model.errors import InputError, KaratError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json, read_json_value
@@ -39,6 +39,9 @@ _T = TypeVar("_T")
 
 SESSION_SECONDS: Final = 12 * 3600.0
 """Duration of a session in seconds."""
+
+LEAD_TOKEN: Final = "lead"
+"""Kind of the tokens that open the page of the lead."""
 
 CampaignCommand: TypeAlias = Literal["verify", "annotate"]
 """Group of commands for a campaign: of judges, or of annotators."""
@@ -159,7 +162,7 @@ class ParticipantStore:
                 raise InvitationError("this invitation was already used. Request a new one.")
             judge = find_or_add_person(connection, bytes.fromhex(worker).decode())
             is_judge = JUDGES.c.pseudonym == judge
-            if connection.execute(select(JUDGES.c.revoked).where(is_judge)).scalar() is not None:
+            if _is_revoked(connection, judge):
                 raise InvitationError("your access was revoked. Ask the organisers.")
             if has_consented:
                 is_first = and_(is_judge, JUDGES.c.consented.is_(None))
@@ -186,6 +189,39 @@ class ParticipantStore:
         with self.database.open_write_transaction() as connection:
             connection.execute(delete(TOKENS).where(TOKENS.c.hash == _hash(session)))
 
+    # Leads.
+
+    def create_lead_token(self, worker: str, seconds: float = 14 * 86400.0) -> str:
+        """Return a new token that opens the page of the lead until it expires after `seconds`, or is revoked.
+
+        The hash of the token is stored under the pseudonym of the worker, so that `revoke` and `anonymise` end it.
+        Raise `InvitationError` if the worker's access was revoked.
+        """
+        token = secrets.token_urlsafe(32)
+
+        def store(connection: Connection) -> None:
+            """Store person and token."""
+            person = find_or_add_person(connection, worker)
+            if _is_revoked(connection, person):
+                raise InvitationError(f"the access of {worker} was revoked. Restore it first: revoke --lift.")
+            values = {"pseudonym": person, "kind": LEAD_TOKEN, "until": self.clock() + seconds}
+            connection.execute(insert(TOKENS).values(hash=_hash(token), **values))
+
+        self.database.run_write(store)
+        return token
+
+    def is_lead_token(self, token: str) -> bool:
+        """Return whether a token opens the page of the lead: it was created for it, and is neither old nor revoked."""
+        parameters = {"hash": _hash(token), "now": self.clock()}
+        return self.database.fetch_row(statements.LEAD, parameters) is not None
+
+    def list_leads(self) -> dict[str, float]:
+        """Return the time at which the last token of each lead expires, by pseudonym; without expired tokens."""
+        query = select(TOKENS).where(TOKENS.c.kind == LEAD_TOKEN, TOKENS.c.until > self.clock())
+        with self.database.open_read_transaction() as connection:
+            rows = connection.execute(query.order_by(TOKENS.c.until)).all()
+        return {row.pseudonym: float(row.until) for row in rows}
+
     # People.
 
     def anonymise(self, worker: str) -> bool:
@@ -201,18 +237,30 @@ class ParticipantStore:
     def revoke(self, worker: str) -> bool:
         """End all access of a judge and return whether the judge had entered; the records stay and count.
 
-        Sessions and reservations of tasks end, and no invitation of this worker works any more, also if the judge never
-        entered. `restore_access` lifts it.
+        Sessions, lead tokens and reservations of tasks end, and no invitation of this worker works any more, also if
+        the judge never entered. `restore_access` lifts it.
         """
         with self.database.open_write_transaction() as connection:
             was_known = _find_person(connection, worker) is not None
-            judge = find_or_add_person(connection, worker)
-            is_first = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_(None))
-            connection.execute(update(JUDGES).where(is_first).values(revoked=self._get_iso_time()))
-            connection.execute(delete(TOKENS).where(TOKENS.c.pseudonym == judge, TOKENS.c.kind != "invitation"))
-            is_open = and_(LEASES.c.judge == judge, LEASES.c.state == "open")
-            connection.execute(update(LEASES).where(is_open).values(state="lost"))
+            self._end_access(connection, find_or_add_person(connection, worker))
             return was_known
+
+    def revoke_person(self, pseudonym: str) -> bool:
+        """End all access of the person with a pseudonym, as `revoke`; return whether there is such a person."""
+        with self.database.open_write_transaction() as connection:
+            is_person = and_(JUDGES.c.pseudonym == pseudonym, JUDGES.c.machine.is_(None))
+            is_known = connection.execute(select(JUDGES.c.pseudonym).where(is_person)).first() is not None
+            if is_known:
+                self._end_access(connection, pseudonym)
+            return is_known
+
+    def _end_access(self, connection: Connection, judge: str) -> None:
+        """End sessions, lead tokens and reservations of a person, and refuse all invitations from now on."""
+        is_first = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_(None))
+        connection.execute(update(JUDGES).where(is_first).values(revoked=self._get_iso_time()))
+        connection.execute(delete(TOKENS).where(TOKENS.c.pseudonym == judge, TOKENS.c.kind != "invitation"))
+        is_open = and_(LEASES.c.judge == judge, LEASES.c.state == "open")
+        connection.execute(update(LEASES).where(is_open).values(state="lost"))
 
     def restore_access(self, worker: str) -> bool:
         """Let a judge whose access was revoked enter again by an invitation; return whether there was such a judge."""
@@ -220,6 +268,17 @@ class ParticipantStore:
             judge = _find_person(connection, worker)
             is_revoked = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_not(None))
             return bool(connection.execute(update(JUDGES).where(is_revoked).values(revoked=None)).rowcount)
+
+    def list_entered(self) -> set[str]:
+        """Return the pseudonyms of all people who entered by an invitation, and gave consent or got a task."""
+        with self.database.open_read_transaction() as connection:
+            return set(connection.execute(select(JUDGES.c.pseudonym).where(_has_entered_sql())).scalars())
+
+    def get_record_state(self) -> tuple[int, int]:
+        """Return the number of records and the number of the last one, which change with every new record."""
+        with self.database.open_read_transaction() as connection:
+            count, last = connection.execute(statements.LAST_RECORD).one()
+            return int(count), int(last or 0)
 
     def get_workers(self) -> dict[str, str]:
         """Return worker ids by pseudonym, of participants who were not anonymised."""
@@ -340,6 +399,11 @@ def _find_person(connection: Connection, worker: str) -> str | None:
     return judge
 
 
+def _is_revoked(connection: Connection, judge: str) -> bool:
+    """Return whether the access of a person was revoked."""
+    return connection.execute(select(JUDGES.c.revoked).where(JUDGES.c.pseudonym == judge)).scalar() is not None
+
+
 def _is_used(connection: Connection, invitation_hash: str) -> bool:
     """Return whether an invitation was used: a session that it gave was used."""
     query = select(TOKENS.c.hash).where(TOKENS.c.hash == invitation_hash, TOKENS.c.kind == "invitation")
@@ -355,6 +419,17 @@ def _use_session(connection: Connection, session_hash: str) -> bool:
     connection.execute(insert(TOKENS).values(**values))
     connection.execute(update(TOKENS).where(TOKENS.c.hash == session_hash).values(kind="session"))
     return True
+
+
+def select_participants(connection: Connection, leads: Iterable[str]) -> Sequence[Row[Any]]:
+    """Return the rows of all people who take part, without those of the `leads` (pseudonyms) who never entered."""
+    is_listed = or_(JUDGES.c.pseudonym.not_in(sorted(leads)), _has_entered_sql())
+    return connection.execute(select(JUDGES).where(JUDGES.c.machine.is_(None), is_listed)).all()
+
+
+def _has_entered_sql() -> Any:  # noqa: ANN401  # an expression of SQL
+    """Return the SQL condition on a person: the person gave consent or got a task."""
+    return or_(JUDGES.c.consented.is_not(None), exists().where(LEASES.c.judge == JUDGES.c.pseudonym))
 
 
 def count_done(connection: Connection, judge: str) -> int:

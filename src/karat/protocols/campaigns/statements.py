@@ -11,6 +11,10 @@ from karat.protocols.campaigns.tables import JUDGES, LEASES, PROPERTIES, RECORDS
 SESSION: Final = select(TOKENS).where(
     TOKENS.c.hash == bindparam("hash"), TOKENS.c.kind.in_(("session", "new")), TOKENS.c.until > bindparam("now")
 )
+LEAD: Final = select(TOKENS.c.hash).where(
+    TOKENS.c.hash == bindparam("hash"), TOKENS.c.kind == "lead", TOKENS.c.until > bindparam("now")
+)
+LAST_RECORD: Final = select(func.count(), func.max(RECORDS.c.seq)).select_from(RECORDS)
 LEASE: Final = select(LEASES).where(LEASES.c.task == bindparam("task"), LEASES.c.judge == bindparam("judge"))
 OPEN_LEASES: Final = (
     select(LEASES).where(LEASES.c.judge == bindparam("judge"), LEASES.c.state == "open").order_by(LEASES.c.until.desc())

@@ -54,9 +54,9 @@ PERSONS: Final = Table(
 TOKENS: Final = Table(
     "tokens",
     METADATA,
-    Column("hash", String(64), primary_key=True),  # of a used invitation, or of a session
+    Column("hash", String(64), primary_key=True),  # of a used invitation, a session, or a token of the lead
     Column("pseudonym", String(MAX_PSEUDONYM), nullable=False),
-    Column("kind", String(16), nullable=False),  # invitation, session, or new: a session that was never used
+    Column("kind", String(16), nullable=False),  # invitation, session, lead, or new: a session never used
     Column("until", Float, nullable=False),
     Column("invitation", String(64)),  # hash of the invitation for which a new session was given
 )

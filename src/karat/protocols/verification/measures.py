@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from karat.protocols.verification.outcomes import (
     JudgingTimes,
     agreement_with_people,
     collect_judged_links,
+    first_decisions,
     judge_agreement,
     judge_qualities,
     judging_times,
@@ -31,6 +32,7 @@ from karat.protocols.verification.posthoc import (
     PosthocCounts,
     PosthocIntervals,
     ResamplingUnit,
+    TextLink,
     count_outcomes,
     count_overlap_kinds,
     measure_pair,
@@ -133,6 +135,14 @@ class Verification:
     """Number of links that judges added."""
     excluded_links: Mapping[str, Mapping[str, int]]
     """By source, the number of links that were not shown, by reason."""
+    judged_links: tuple[JudgedLink, ...] = ()
+    """All links that were shown outside controls, with their outcomes."""
+    surfaces: tuple[str, ...] = ()
+    """Text of each of these links."""
+    agreed_links: Mapping[TextLink, bool] = field(default_factory=dict)
+    """Links that two or more judges judged, from any source, and whether all of them agree."""
+    digest: str = ""
+    """Digest of the gold standard."""
 
     @property
     def links_shown(self) -> int:
@@ -237,6 +247,14 @@ def measure_campaign(
             source: {reason: count for reason, count in counts.items() if reason not in ("links", "shown", "tasks")}
             for source, counts in options.counts.items()
         },
+        judged_links=tuple(links),
+        surfaces=tuple(task.surface(link) for task in campaign.tasks if not task.is_control for link in task.links),
+        agreed_links={
+            link: len({*decisions.values()}) == 1
+            for link, decisions in first_decisions(campaign, selected.judgements).items()
+            if len(decisions) > 1
+        },
+        digest=options.digest,
     )
 
 

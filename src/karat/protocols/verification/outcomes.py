@@ -85,21 +85,30 @@ def auto_judge_batches(campaign: Campaign, machine: str) -> list[JudgingBatch]:
     ]
 
 
-def first_answer(task: JudgingTask, records: Iterable[Judgement]) -> dict[int, Decision] | None:
-    """Return a judge's decisions by link index when they covered all links of a task first; None if they never did.
+def first_answer(task: JudgingTask, records: Iterable[Judgement]) -> dict[int, Judgement] | None:
+    """Return a judge's judgements by link index when they covered all links of a task first; None if they never did.
 
     `records` are all records of one judge on this task, oldest first. What the judge withdraws or changes after that
     moment has no influence.
     """
-    decisions: dict[int, tuple[str, Decision]] = {}
+    answer: dict[int, Judgement] = {}
     for record in records:
         if record.decision is Decision.UNDO:
-            decisions = {link: entry for link, entry in decisions.items() if entry[0] != record.undone_id}
+            answer = {link: judgement for link, judgement in answer.items() if judgement.id != record.undone_id}
         elif record.decision in OUTCOMES and record.link is not None:
-            decisions[record.link] = (record.id, record.decision)
-        if len(decisions) == len(task.links):
-            return {link: decision for link, (_, decision) in decisions.items()}
+            answer[record.link] = record
+        if len(answer) == len(task.links):
+            return answer
     return None
+
+
+def control_answer(task: JudgingTask, records: Sequence[Judgement]) -> dict[int, Judgement]:
+    """Return the judgements of one judge that count on a control task, by link index.
+
+    They are the first complete answer, or the present one as long as there is none.
+    """
+    answer = first_answer(task, records)
+    return _latest_answer(records) if answer is None else answer
 
 
 def passes_control(task: JudgingTask, records: Sequence[Judgement]) -> bool | None:
@@ -108,18 +117,17 @@ def passes_control(task: JudgingTask, records: Sequence[Judgement]) -> bool | No
     The first complete answer decides, or the present one as long as there is none. `records` are all records of one
     judge on this task, oldest first.
     """
-    answer = first_answer(task, records)
-    decisions = _latest_answer(records) if answer is None else answer
     tested = {index: link.correct for index, link in enumerate(task.links) if link.correct}
-    if any(index in tested and decision not in tested[index] for index, decision in decisions.items()):
+    answer = control_answer(task, records)
+    if any(index in tested and judgement.decision not in tested[index] for index, judgement in answer.items()):
         return False
-    return None if answer is None else True
+    return None if first_answer(task, records) is None else True
 
 
-def _latest_answer(records: Iterable[Judgement]) -> dict[int, Decision]:
-    """Return the decisions by link index that a judge has made on a task and not withdrawn."""
+def _latest_answer(records: Iterable[Judgement]) -> dict[int, Judgement]:
+    """Return the judgements by link index that a judge has made on a task and not withdrawn."""
     effective = effective_judgements(records)
-    return {r.link: r.decision for r in effective if r.link is not None and r.decision in OUTCOMES}
+    return {r.link: r for r in effective if r.link is not None and r.decision in OUTCOMES}
 
 
 def has_skipped_controls(campaign: Campaign, records: Iterable[Judgement]) -> bool:
@@ -137,8 +145,8 @@ class _TestedJudge(NamedTuple):
 
     judge: str
     judgements: Sequence[Judgement]
-    control_answers: Mapping[int, Mapping[int, Decision]]
-    """Decisions that count on controls: by task number, then by link index."""
+    control_answers: Mapping[int, Mapping[int, Judgement]]
+    """Judgements that count on controls: by task number, then by link index."""
     results: Sequence[tuple[JudgingBatch, ControlResult]]
 
     @property
@@ -174,9 +182,7 @@ def _test_judges(campaign: Campaign, records: Iterable[Judgement]) -> list[_Test
         results = [(batch, _batch_result([passes.get(number) for number in batch.controls])) for batch in batches]
         if machine is None and has_skipped_controls(campaign, judgements):
             results = [(batch, "failed") for batch in batches]
-        answers = {
-            number: first_answer(tasks[number], group) or _latest_answer(group) for number, group in controls.items()
-        }
+        answers = {number: control_answer(tasks[number], group) for number, group in controls.items()}
         tested.append(_TestedJudge(judge, judgements, answers, results))
     return tested
 
@@ -201,9 +207,9 @@ def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> 
     decided = [judgement for judgement in tested.judgements if judgement.decision in OUTCOMES]
     sampled = frozenset[int]().union(*(batch.controls for batch, _ in tested.results))
     outcomes = [
-        decision in tasks[number].links[index].correct
+        judgement.decision in tasks[number].links[index].correct
         for number in sampled
-        for index, decision in tested.control_answers.get(number, {}).items()
+        for index, judgement in tested.control_answers.get(number, {}).items()
         if tasks[number].links[index].correct
     ]
     results = [result for _, result in tested.results]
@@ -345,7 +351,7 @@ def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Seq
     once for it, with the first judgement.
     """
     decisions_by_link = [
-        decisions for decisions in _first_decisions(campaign, judgements).values() if len(decisions) > 1
+        decisions for decisions in first_decisions(campaign, judgements).values() if len(decisions) > 1
     ]
     rows = [list(decisions.values()) for decisions in decisions_by_link]
     if not rows:
@@ -380,7 +386,7 @@ def _nan_to_none(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _first_decisions(
+def first_decisions(
     campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]]
 ) -> dict[TextLink, dict[str, int]]:
     """Return the first decision of each judge on each link, as an index into `OUTCOMES`: by link, then by judge."""

@@ -138,11 +138,16 @@ def select_links(links: Sequence[JudgedLink], variant: PosthocVariant) -> list[J
 
     If the variant needs complete passages, links in passages with any unjudged link are dropped.
     """
-    judged = [link for link in links if link.outcome is not None]
+    return [links[index] for index in select_indices(links, variant)]
+
+
+def select_indices(links: Sequence[JudgedLink], variant: PosthocVariant) -> list[int]:
+    """Return the indices of the links that `select_links` returns."""
+    judged = [index for index, link in enumerate(links) if link.outcome is not None]
     if not variant.needs_complete_passages:
         return judged
     incomplete = {(link.link.document, link.passage_start) for link in links if link.outcome is None}
-    return [link for link in judged if (link.link.document, link.passage_start) not in incomplete]
+    return [index for index in judged if (links[index].link.document, links[index].passage_start) not in incomplete]
 
 
 def accepted_link(link: JudgedLink, variant: PosthocVariant) -> TextLink | None:
@@ -392,6 +397,55 @@ def missing_share(links: Sequence[JudgedLink], gold: str, variant: PosthocVarian
     gold_links = [link.link for link in links if link.source == gold]
     n_missing = count_overlap_kinds(union, gold_links)[OverlapKind.ALONE]
     return MissingShare(n_missing, len(union), n_missing / len(union) if union else None)
+
+
+class LinkRoles(JsonRecord, frozen=True):
+    """The links behind scores after verification under one variant, as indices of judged links."""
+
+    counted: list[int]
+    """Links that count: judged, and in a complete passage if the variant needs it."""
+    correct: list[int]
+    """Counted links that are correct."""
+    union: list[int]
+    """One link for each element of the union of accepted links."""
+    missing: list[int]
+    """One link for each accepted link that overlaps no gold link."""
+
+
+def find_roles(links: Sequence[JudgedLink], gold: str, variant: PosthocVariant) -> LinkRoles:
+    """Return which of the judged links are behind the scores of all sources under a variant."""
+    counted, union = select_indices(links, variant), verification_union(links, variant)
+    is_correct = _correct_mask([links[index] for index in counted], union, variant)
+    gold_links: dict[str, list[TextLink]] = defaultdict(list)
+    for link in links:
+        if link.source == gold:
+            gold_links[link.link.document].append(link.link)
+    missing = {accepted for accepted in union if not any(map(accepted.overlaps, gold_links[accepted.document]))}
+    return LinkRoles(
+        counted,
+        [index for index, correct in zip(counted, is_correct, strict=True) if correct],
+        find_union(links, variant),
+        _find_accepted(links, counted, variant, missing),
+    )
+
+
+def find_union(links: Sequence[JudgedLink], variant: PosthocVariant) -> list[int]:
+    """Return the indices of links that make the union of accepted links, one for each of its elements."""
+    union = verification_union(links, variant)
+    elements = set(remove_overlaps(union) if variant.is_disjoint else union)
+    return _find_accepted(links, select_indices(links, variant), variant, elements)
+
+
+def _find_accepted(
+    links: Sequence[JudgedLink], counted: Iterable[int], variant: PosthocVariant, wanted: set[TextLink]
+) -> list[int]:
+    """Return the index of the first counted link for each of the accepted links that are `wanted`."""
+    first: dict[TextLink, int] = {}
+    for index in counted:
+        accepted = accepted_link(links[index], variant)
+        if accepted is not None and accepted in wanted:
+            first.setdefault(accepted, index)
+    return sorted(first.values())
 
 
 class PairScores(JsonRecord, frozen=True):

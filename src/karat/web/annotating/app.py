@@ -22,7 +22,9 @@ from karat.version import __version__
 from karat.web.annotating import payloads
 from karat.web.annotating.adjudication import AdjudicationView
 from karat.web.annotating.documents import DocumentDesk, look_up
+from karat.web.annotating.lead import ProjectView
 from karat.web.campaigns.entities import EntityLookup, search_entities
+from karat.web.campaigns.lead import LeadEndpoints
 from karat.web.campaigns.payloads import SearchPayload
 from karat.web.campaigns.sessions import SessionEndpoints, decode_body
 from karat.web.server.guard import HEADERS, Guard, check_json
@@ -40,7 +42,8 @@ class AnnotatingConfig:
 
     `snapshot` is searched for entities and used by lint rules (None: no search), `hosts` are the accepted host names,
     and `https_only` makes browsers send the session cookie over HTTPS only. `guesses` bounds how many wrong invitations
-    a client may send.
+    a client may send. `lead_token` opens the page of the lead as long as the server runs, besides the tokens that the
+    store created.
     """
 
     store: AnnotationStore
@@ -48,6 +51,7 @@ class AnnotatingConfig:
     hosts: tuple[str, ...] = LOOPBACK
     https_only: bool = False
     guesses: GuessLimit = field(default_factory=GuessLimit)
+    lead_token: str | None = None
 
 
 def create_app(config: AnnotatingConfig) -> Guard:
@@ -58,6 +62,7 @@ def create_app(config: AnnotatingConfig) -> Guard:
     look_up(entities, (item.label for task in store.project.tasks for item in task.suggestions))  # before anyone waits
     linter = DocumentLinter(config.snapshot, frozenset(options.whitelist) or None, options.scheme)
     desk, adjudication = DocumentDesk(store, entities, linter), AdjudicationView(store, entities)
+    lead = LeadEndpoints(store, ProjectView(store, entities), config.lead_token, config.guesses)
     sessions = SessionEndpoints(store, COOKIE, options.consent, "annotating", config.https_only, config.guesses)
     app = FastAPI(title="Karat annotation", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -190,6 +195,7 @@ def create_app(config: AnnotatingConfig) -> Guard:
         ("GET", "/api/adjudication", adjudications, "List documents to adjudicate"),
         ("GET", "/api/adjudication/{name}", adjudicated_document, "Get a document to adjudicate"),
         ("POST", "/api/adjudication/{name}/decisions", decide, "Decide on a region"),
+        *lead.list_routes(),
         ("GET", "/", page, "The annotation page"),
         ("GET", "/{name}", static, "Its script and style"),
     ]

@@ -13,6 +13,7 @@ from karat.model.results.exhibit import CellStatus, Explanation
 from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality, PairAgreement
 from karat.protocols.verification.posthoc import MissingShare
 from karat.render.reproduction import CellRecord
+from karat.render.verification.judged_links import JudgedLinksFile
 from karat.render.verification.report import PosthocRecord, SourceRecord, VerificationFile
 
 CASE_KINDS: Final = ("correct", "wrong link", "wrong span", "missed", "spurious", "not counted")
@@ -556,6 +557,21 @@ class VerificationResource(JsonRecord, frozen=True):
 
     campaigns: list[VerificationFile]
     definitions: dict[str, str]
+    has_links: list[bool]
+    """Whether the archive has the links behind the results of each campaign."""
+
+
+class CampaignLinks(JsonRecord, frozen=True):
+    """The links behind the results of one campaign, and the key of its dataset in the archive, if it is there."""
+
+    links: JudgedLinksFile
+    dataset: str | None
+
+
+class JudgedLinksResource(JsonRecord, frozen=True):
+    """`judged-links`: the links behind the results of each campaign; null where the archive has none."""
+
+    campaigns: list[CampaignLinks | None]
 
 
 class PaperPicture(JsonRecord, frozen=True):
@@ -598,6 +614,7 @@ __all__ = [  # what the client gets of other modules
     "Explanation",
     "JudgeAgreement",
     "JudgeQuality",
+    "JudgedLinksFile",
     "MissingShare",
     "PairAgreement",
     "PosthocRecord",

@@ -8,7 +8,6 @@ from typing import Any, Final, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
-from starlette.concurrency import run_in_threadpool
 
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.errors import KaratError
@@ -18,10 +17,12 @@ from karat.protocols.verification.judgements import REQUIRED_DECISIONS, Decision
 from karat.protocols.verification.store.store import CampaignStore, SubmittedDecision
 from karat.version import __version__
 from karat.web.campaigns.entities import EntityLookup, search_entities
+from karat.web.campaigns.lead import LeadEndpoints
 from karat.web.campaigns.payloads import SearchPayload
 from karat.web.campaigns.sessions import SessionEndpoints, decode_body
 from karat.web.judging import payloads
-from karat.web.server.guard import HEADERS, Guard, check_json, check_token, get_client
+from karat.web.judging.lead import CampaignView
+from karat.web.server.guard import HEADERS, Guard, check_json
 from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
 from karat.web.server.request_checks import LOOPBACK, GuessLimit, WebError
 
@@ -37,7 +38,7 @@ class JudgingConfig:
 
     `snapshot` is searched for entities (None: no search), `hosts` are the accepted host names, and `https_only` makes
     browsers send the session cookie over HTTPS only. `guesses` bounds how many wrong invitations a client may send.
-    `lead_token` opens the page of the lead; None means that there is none.
+    `lead_token` opens the page of the lead as long as the server runs, besides the tokens that the store created.
     """
 
     store: CampaignStore
@@ -53,6 +54,7 @@ def create_app(config: JudgingConfig) -> Guard:
     store = config.store
     entities = EntityLookup(config.snapshot)
     sessions = SessionEndpoints(store, COOKIE, store.options.consent, "judging", config.https_only, config.guesses)
+    lead = LeadEndpoints(store, CampaignView(store, entities), config.lead_token, config.guesses)
     links = [link for task in store.campaign.tasks for link in task.links]  # looked up before anybody waits for it
     entities.get_entities(
         id for link in links for id in (link.entity, *(option.entity for option in link.options)) if id
@@ -102,30 +104,6 @@ def create_app(config: JudgingConfig) -> Guard:
 
         return await sessions.run(request, run_search)
 
-    async def judges(request: Request) -> Response:
-        _check_lead(request)
-        return json_response(await run_in_threadpool(lambda: _list_judges(store)))
-
-    async def revoke(request: Request) -> Response:
-        _check_lead(request)
-        body = await decode_body(request, payloads.RevokeRequest)
-
-        def work() -> payloads.JudgesPayload:
-            store.revoke(body.worker)
-            return _list_judges(store)
-
-        return json_response(await run_in_threadpool(work))
-
-    def _check_lead(request: Request) -> None:
-        """Raise `WebError` unless the request has the token of the lead."""
-        client = get_client(request.scope)
-        config.guesses.check(client)
-        try:
-            check_token(request.headers.get("authorization"), config.lead_token)
-        except WebError:
-            config.guesses.count_failure(client)
-            raise WebError("unauthorised", "the token is missing or wrong. Open the lead page again.") from None
-
     async def _store_record(request: Request, store_record: Callable[[str], Judgement]) -> Response:
         def work(judge: str) -> payloads.RecordPayload:
             record = store_record(judge)
@@ -143,8 +121,7 @@ def create_app(config: JudgingConfig) -> Guard:
         ("POST", "/api/tasks/{name}/skip", skip_task, "Skip a task"),
         ("POST", "/api/undo", undo_record, "Undo a record"),
         ("GET", "/api/search", search, "Search entities by name"),
-        ("GET", "/api/lead/judges", judges, "List the judges, for the lead"),
-        ("POST", "/api/lead/revoke", revoke, "Revoke the access of a judge, for the lead"),
+        *lead.list_routes(),
         ("GET", "/", page, "The judging page"),
         ("GET", "/{name}", static, "Its script and style"),
     ]
@@ -199,8 +176,3 @@ def _describe_task(
 def _get_progress(store: CampaignStore, judge: str) -> payloads.ProgressPayload:
     """Return the number of tasks that a judge has completed, with batch size and completion code if there are any."""
     return payloads.ProgressPayload(*store.get_progress(judge))
-
-
-def _list_judges(store: CampaignStore) -> payloads.JudgesPayload:
-    """Return all people who judge, as the lead sees them."""
-    return payloads.JudgesPayload(tuple(payloads.JudgePayload(*judge) for judge in store.list_judges()))

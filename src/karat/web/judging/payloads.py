@@ -100,26 +100,3 @@ class RecordPayload(msgspec.Struct, frozen=True):
     is_late: bool
     """Whether the task had been given to another judge in the meantime."""
     progress: ProgressPayload
-
-
-class RevokeRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The worker id of the judge whose access is revoked, from the lead."""
-
-    worker: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
-
-
-class JudgePayload(msgspec.Struct, frozen=True):
-    """A person who judges, as only the lead sees it."""
-
-    judge: str
-    worker: str | None
-    completed: int
-    control_result: str
-    code: str
-    is_revoked: bool
-
-
-class JudgesPayload(msgspec.Struct, frozen=True):
-    """All people who judge."""
-
-    judges: tuple[JudgePayload, ...]

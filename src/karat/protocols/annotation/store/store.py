@@ -34,9 +34,10 @@ from karat.protocols.campaigns.participants import (
     create_tables,
     decode_stored,
     find_or_add_person,
+    select_participants,
 )
 from karat.protocols.campaigns.signatures import name_task
-from karat.protocols.campaigns.tables import JUDGES, LEASES, PROPERTIES, RECORDS, TASKS
+from karat.protocols.campaigns.tables import LEASES, PROPERTIES, RECORDS, TASKS
 
 DocumentStatus: TypeAlias = Literal["open", "done", "skipped"]
 """Whether an annotator works on a document, has finished it, or has skipped it."""
@@ -330,6 +331,12 @@ class AnnotationStore(ParticipantStore):
                 )
                 for row in leases
             ]
+
+    def list_states(self) -> dict[tuple[int, str], DocumentStatus]:
+        """Return the status of every document that somebody has, by number of the document and pseudonym."""
+        with self.database.open_read_transaction() as connection:
+            rows = connection.execute(select(LEASES).where(LEASES.c.state != "lost").order_by(LEASES.c.task)).all()
+        return {(row.task, row.judge): _get_status(row.state) for row in rows}
 
     def has_more_documents(self, annotator: str) -> bool:
         """Return whether a document is left that `lease_document` would reserve."""
@@ -677,10 +684,14 @@ class AnnotationStore(ParticipantStore):
         return decode_record(content, self.database.label)
 
     def list_annotators(self) -> list[AnnotatorStatus]:
-        """Return the people who take part, by worker id, those who were anonymised last; for the lead only."""
+        """Return the people who take part, by worker id, those who were anonymised last; for the lead only.
+
+        Leads who do nothing else are not listed.
+        """
         workers, adjudicators = self.get_workers(), self.get_adjudicators()
+        leads = self.list_leads().keys() - set(adjudicators)
         with self.database.open_read_transaction() as connection:
-            rows = connection.execute(select(JUDGES).where(JUDGES.c.machine.is_(None))).all()
+            rows = select_participants(connection, leads)
             groups = select(LEASES.c.judge, LEASES.c.state, func.count()).group_by(LEASES.c.judge, LEASES.c.state)
             n_documents = {(row[0], row[1]): int(row[2]) for row in connection.execute(groups)}
             counts = select(RECORDS.c.judge, func.count()).group_by(RECORDS.c.judge)

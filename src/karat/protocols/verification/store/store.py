@@ -21,6 +21,7 @@ from karat.protocols.campaigns.participants import (
     count_done,
     create_tables,
     decode_stored,
+    select_participants,
 )
 from karat.protocols.campaigns.signatures import name_task
 from karat.protocols.campaigns.tables import JUDGES, LEASES, MAX_PSEUDONYM, RECORDS, TASKS
@@ -34,6 +35,7 @@ from karat.protocols.verification.judgements import (
 )
 from karat.protocols.verification.outcomes import (
     ControlResult,
+    JudgeQuality,
     has_skipped_controls,
     judge_qualities,
     passes_control,
@@ -154,17 +156,23 @@ class CampaignStore(ParticipantStore):
             pseudonym = connection.execute(select(JUDGES.c.pseudonym).where(JUDGES.c.machine == name)).scalar()
             return pseudonym or add_judge(connection, name)
 
-    def list_judges(self) -> list[JudgeStatus]:
-        """Return the people who entered, by worker id, those who were anonymised last; for the lead only."""
-        workers, results = self.get_workers(), {q.judge: q for q in judge_qualities(self.campaign, self.get_records())}
+    def list_judges(self, qualities: Mapping[str, JudgeQuality] | None = None) -> list[JudgeStatus]:
+        """Return the people who entered, by worker id, those who were anonymised last; for the lead only.
+
+        `qualities` is the performance of each judge, by pseudonym; by default it is measured. Leads who never judged
+        are not listed.
+        """
+        if qualities is None:
+            qualities = {q.judge: q for q in judge_qualities(self.campaign, self.get_records())}
+        workers, leads = self.get_workers(), self.list_leads()
         with self.database.open_read_transaction() as connection:
-            rows = connection.execute(select(JUDGES).where(JUDGES.c.machine.is_(None))).all()
+            rows = select_participants(connection, leads)
             judges = [
                 JudgeStatus(
                     row.pseudonym,
                     workers.get(row.pseudonym),
                     count_done(connection, row.pseudonym),
-                    results[row.pseudonym].control_result if row.pseudonym in results else "not tested",
+                    qualities[row.pseudonym].control_result if row.pseudonym in qualities else "not tested",
                     self._get_code(row.pseudonym),
                     row.revoked is not None,
                 )
