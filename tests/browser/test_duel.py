@@ -45,7 +45,7 @@ def test_two_clicks_tell_which_system_is_significantly_better(three, opened, sho
         page.wait_for_function(SETTLED)
         headline = page.locator("h1").inner_text()
         assert headline.startswith(
-            f"ahead − near-a = {signed(own['difference'], '+')} F1 on three, "
+            f"ahead − near-a = {signed(own['difference'], '+')} linking F1 on three, "
             f"95 % interval [{signed(own['low'])}, {signed(own['high'])}], p "
         )
         assert headline.endswith("ahead is significantly better.")
@@ -54,7 +54,7 @@ def test_two_clicks_tell_which_system_is_significantly_better(three, opened, sho
         page.wait_for_url("**one=near-a**")
         page.wait_for_function(SETTLED)
         other = page.locator("h1").inner_text()
-        assert f"near-a − ahead = {signed(-own['difference'])} F1" in other
+        assert f"near-a − ahead = {signed(-own['difference'])} linking F1" in other
         assert f"[{signed(-own['high'])}, {signed(-own['low'])}]" in other
         go(page, "duel?one=near-a&two=near-b")
         assert page.locator("h1").inner_text().endswith("The difference is not significant.")
@@ -75,7 +75,7 @@ def test_every_number_of_a_duel_opens_its_mentions(demo, opened):
         flips = [link for link in [*bars, *documents[:6]] if "flips" in link[1]]
         for number, target in flips:
             go(page, target)
-            heading = page.locator("h2").last.inner_text()
+            heading = page.locator("main h2").last.inner_text()
             assert re.match(r"[\d,]+", heading)[0] == re.search(r"[\d,]+", number)[0]
             count = page.locator("[aria-label=Flips] tbody tr").count()
             assert count == min(100, int(re.search(r"\d+", number)[0]))

@@ -81,7 +81,7 @@ def test_only_the_current_document_is_printed(three, opened):
 
 def test_an_unknown_document_is_named(three, opened):
     with opened(f"{three}#/text?doc=d99") as page:
-        assert "three has no document “d99”." in page.locator("main").inner_text()
+        assert "This report has no document “d99” in three." in page.locator("main").inner_text()
 
 
 def test_names_stand_beside_their_tracks(three, opened):

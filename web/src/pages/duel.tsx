@@ -21,7 +21,7 @@ import {
   useResource,
 } from "../components";
 import { type Data, KINDS, SPURIOUS_PREDICTION, WRONG_SPAN } from "../data";
-import { measureTitle } from "../measures";
+import { measurePhrase, measureTitle } from "../measures";
 import type { Page } from "../page";
 import { type Difference, findDifference, formatP } from "../pairs";
 import * as resources from "../resources";
@@ -228,7 +228,7 @@ function Statement({
   return (
     <>
       <b>
-        {titleA} − {titleB} = {formatSigned(difference.value)} {measureTitle(table.measure)}
+        {titleA} − {titleB} = {formatSigned(difference.value)} {measurePhrase(table.measure)}
       </b>{" "}
       on {datasets[dataset].name}
       {difference.low !== null && `, 95 % interval ${formatInterval(difference)}`}
