@@ -89,9 +89,9 @@ def test_a_long_text_is_one_tab_stop(long, opened):
         assert page.locator(".region:not([tabindex='-1'])").count() == 1
         page.locator(".region").nth(7).click()
         page.wait_for_selector(".region.selected")
-        assert page.locator(".region:not([tabindex='-1'])").evaluate_all("all => all.map(one => one.matches('.selected'))") == [
-            True
-        ]
+        assert page.locator(".region:not([tabindex='-1'])").evaluate_all(
+            "all => all.map(one => one.matches('.selected'))"
+        ) == [True]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from karat.web.archive import leaderboard
 from karat.web.archive.archive import Archive
 from karat.web.archive.leaderboard import _count_permutations
 from karat.web.archive.resource import build_resource, list_resources
+from karat.web.archive.rounding import round_score
 from karat.web.archive.submissions import ArchiveOptions, add_results
 
 RESAMPLES = 60
@@ -61,7 +62,7 @@ def test_differences_are_those_of_compare(shown, gold):
         for pair, values in zip(combinations(systems, 2), columns, strict=True):
             expected = own[pair]
             numbers = (expected.difference, expected.low, expected.high, expected.p, expected.corrected)
-            assert values == tuple(None if number is None else round(number, 5) for number in numbers)
+            assert values == tuple(map(round_score, numbers))
     assert any(low is not None for table in tables.values() for low in table["low"])
 
 
@@ -97,7 +98,7 @@ def test_groups_have_the_counts_and_intervals_of_evaluate(shown, key, gold):
                 group = own[facet["name"]]["strong"].get(value["name"])
                 bounds = None if group is None else group.intervals.get(table["measure"])
                 ends = (table["low"][index][system], table["high"][index][system])
-                assert ends == ((None, None) if bounds is None else tuple(round(end, 5) for end in bounds))
+                assert ends == ((None, None) if bounds is None else tuple(map(round_score, bounds)))
                 n_intervals += bounds is not None
                 if group is not None:
                     side = "predictions" if table["measure"] == "micro.p" else "gold"
@@ -108,7 +109,7 @@ def test_groups_have_the_counts_and_intervals_of_evaluate(shown, key, gold):
     errors = next(entry for entry in asked(shown, "errors")["counts"] if entry["system"] == system)
     for name, low, high in zip(categories(), errors["low"], errors["high"], strict=True):
         bounds = own["error"]["strong"][name].intervals.get("micro.error-rate")
-        assert (low, high) == ((None, None) if bounds is None else tuple(round(end, 5) for end in bounds))
+        assert (low, high) == ((None, None) if bounds is None else tuple(map(round_score, bounds)))
 
 
 def test_only_the_headline_view_is_grouped_in_a_report(shown):

@@ -236,7 +236,7 @@ function CellDetails({ column, system }: { column: BreakdownColumn; system: numb
         <span class="quiet">
           {caseLink(0, formatNumber(counts.k))}
           {counts.n !== null && ` of ${formatNumber(counts.n)}`}
-          {counts.urls[1] && <> {caseLink(1, counts.titles[1])}</>}
+          {counts.urls[1] && <> · {caseLink(1, counts.titles[1])}</>}
         </span>
       )}
     </>

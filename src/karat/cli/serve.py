@@ -8,6 +8,7 @@ import click
 
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.output import allow_host_option, host_option, port_option, texts_option, title_option
+from karat.cli.options.scoring import kb_option
 from karat.cli.output import echo
 
 if TYPE_CHECKING:
@@ -27,12 +28,9 @@ if TYPE_CHECKING:
     needs=["--uploads"],
     is_strict=True,
 )
-@option(
-    "--kb",
-    "kbs",
+@kb_option(
+    "Knowledge base that uploads may choose besides all snapshots: a folder of tables (repeatable).",
     multiple=True,
-    metavar="DIR",
-    help="Knowledge base that uploads may choose besides all snapshots: a folder of tables (repeatable).",
     needs=["--uploads"],
     is_strict=True,
 )

@@ -83,14 +83,17 @@ def kb_option(
     *,
     default: str | None = None,
     required: bool = False,
+    multiple: bool = False,
     **conditions: Unpack[Conditions],
 ) -> Decorator:
-    """Return a decorator that adds `--kb`, the name of a snapshot or a folder of tables."""
+    """Return a decorator that adds `--kb`, the name of a snapshot or a folder of tables; with `multiple`, as `kbs`."""
     return option(
         "--kb",
+        "kbs" if multiple else "kb",
         metavar="NAME|DIR",
         default=default,
         required=required,
+        multiple=multiple,
         show_default=default is not None,
         help=help,
         **conditions,

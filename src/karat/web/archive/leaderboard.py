@@ -31,6 +31,7 @@ from karat.version import __version__
 from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.measure_titles import describe_measure
 from karat.web.archive.reproductions import list_reproductions
+from karat.web.archive.rounding import round_score
 from karat.web.archive.shape import (
     CategoryExample,
     CategoryInfo,
@@ -217,9 +218,9 @@ def _build_table(
     return MeasureTable(
         profile,
         measure,
-        value=values,
-        low=[[None if ends is None else _round(ends[0]) for ends in row] for row in interval_rows],
-        high=[[None if ends is None else _round(ends[1]) for ends in row] for row in interval_rows],
+        value=[[round_score(value) for value in row] for row in values],
+        low=[[None if ends is None else round_score(ends[0]) for ends in row] for row in interval_rows],
+        high=[[None if ends is None else round_score(ends[1]) for ends in row] for row in interval_rows],
         better_systems=[
             [index_systems(row.better[system]) if system in row.better else None for system in systems] for row in tests
         ],
@@ -245,19 +246,15 @@ def _find_direction(measure: str) -> Literal["high", "low", "none"]:
 
 
 def _get_value(result: Result | None, measure: str) -> float | None:
-    """Return the rounded score of a result; None if the result, the measure or its value is missing."""
-    return None if result is None or measure not in result.scores else _round(result[measure])
-
-
-def _round(value: float | None) -> float | None:
-    """Round a score to five digits; None if it is undefined or infinite."""
-    return None if value is None or not np.isfinite(value) else round(value, 5)
+    """Return the score of a result; None if the result, the measure or its value is missing or infinite."""
+    value = None if result is None or measure not in result.scores else result[measure]
+    return None if value is None or not np.isfinite(value) else value
 
 
 def _average_scores(values: Sequence[float | None]) -> float | None:
     """Return the rounded mean of scores; None if there are none or if one of them is undefined."""
     defined = [value for value in values if value is not None]
-    return round(sum(defined) / len(defined), 5) if defined and len(defined) == len(values) else None
+    return round_score(sum(defined) / len(defined)) if defined and len(defined) == len(values) else None
 
 
 def _explain_untested_measure(results: Mapping[tuple[str, str], Result], measure: str, *, is_main: bool) -> str:
@@ -453,7 +450,7 @@ def build_errors(archive: Archive) -> ErrorsResource:
 def _get_rate_bound(group: GroupScores | None, end: int) -> float | None:
     """Return the lower (0) or upper (1) end of the interval of an error rate; None if it has none."""
     bounds = None if group is None else group.intervals.get("micro.error-rate")
-    return None if bounds is None else _round(bounds[end])
+    return None if bounds is None else round_score(bounds[end])
 
 
 def _explain_undefined_category(group: GroupScores | None) -> str | None:

@@ -11,6 +11,7 @@ from karat.web.archive.archive import Archive, ArchiveEntry
 from karat.web.archive.case_table import FACET_PREFIX
 from karat.web.archive.leaderboard import count_gold, find_facet, get_group_scores, has_groups
 from karat.web.archive.resource import Resource
+from karat.web.archive.rounding import round_score
 from karat.web.archive.shape import FacetGroup, FacetScores, FacetTrack, GroupsResource, GroupTable
 
 _UNDECIDED = "undecided"
@@ -121,11 +122,11 @@ def _build_table(measure: str, rows: Sequence[Sequence[GroupScores | None]]) -> 
     counts = [[_get_counts(group, of_predictions=measure == "micro.p") for group in row] for row in rows]
     return GroupTable(
         measure,
-        [[None if group is None else _round(group.measures.get(measure)) for group in row] for row in rows],
-        [[None if ends is None else _round(ends[0]) for ends in row] for row in intervals],
-        [[None if ends is None else _round(ends[1]) for ends in row] for row in intervals],
-        [[None if pair is None else _round(pair[0]) for pair in row] for row in counts],
-        [[None if pair is None else _round(pair[1]) for pair in row] for row in counts],
+        [[None if group is None else round_score(group.measures.get(measure)) for group in row] for row in rows],
+        [[None if ends is None else round_score(ends[0]) for ends in row] for row in intervals],
+        [[None if ends is None else round_score(ends[1]) for ends in row] for row in intervals],
+        [[None if pair is None else round_score(pair[0]) for pair in row] for row in counts],
+        [[None if pair is None else round_score(pair[1]) for pair in row] for row in counts],
     )
 
 
@@ -137,11 +138,6 @@ def _get_counts(group: GroupScores | None, *, of_predictions: bool) -> tuple[flo
     if of_predictions:
         return counts.matched_predictions, counts.matched_predictions + counts.unmatched_predictions
     return counts.matched_gold, counts.matched_gold + counts.unmatched_gold
-
-
-def _round(value: float | None) -> float | None:
-    """Round a number to five digits; None if it is undefined."""
-    return None if value is None else round(value, 5)
 
 
 RESOURCE = Resource(GroupsResource, build_groups, is_per_dataset=True, is_available=has_groups)

@@ -8,9 +8,7 @@ from karat.model.output.json_files import JsonRecord
 from karat.web.archive.archive import Archive
 from karat.web.archive.leaderboard import ComparedSystems, compare_systems
 from karat.web.archive.resource import Resource
-
-_DIGITS = 5
-"""Digits of differences and p-values, as for scores."""
+from karat.web.archive.rounding import round_score
 
 
 class PairTable(JsonRecord, frozen=True):
@@ -63,18 +61,13 @@ def _build_table(measure: str, dataset: int, compared: ComparedSystems, systems:
         measure,
         dataset,
         [systems.index(system) for system in compared.systems],
-        [_round(pair.difference) for pair in pairs],
-        [_round(pair.low) for pair in pairs],
-        [_round(pair.high) for pair in pairs],
-        [_round(pair.p) for pair in pairs] if is_tested else [],
-        [_round(pair.corrected) for pair in pairs] if is_tested else [],
+        [round_score(pair.difference) for pair in pairs],
+        [round_score(pair.low) for pair in pairs],
+        [round_score(pair.high) for pair in pairs],
+        [round_score(pair.p) for pair in pairs] if is_tested else [],
+        [round_score(pair.corrected) for pair in pairs] if is_tested else [],
         {str(index): pair.reason for index, pair in enumerate(pairs) if is_tested and pair.reason is not None},
     )
-
-
-def _round(value: float | None) -> float | None:
-    """Round a difference or p-value; None if it is undefined."""
-    return None if value is None else round(value, _DIGITS)
 
 
 def _has_pairs(archive: Archive, _: str) -> bool:

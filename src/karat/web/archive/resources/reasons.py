@@ -44,8 +44,8 @@ def _build_explanation(
         explanation.reference.profile,
         explanation.reference.measure,
         explanation.evaluated.measure,
-        round(explanation.reference.score, 5),
-        round(explanation.evaluated.score, 5),
+        explanation.reference.score,
+        explanation.evaluated.score,
         [_build_step(cause, document_indices, with_texts=with_texts) for cause in explanation.causes],
         list(explanation.irrelevant_settings),
     )
@@ -55,7 +55,7 @@ def _build_step(cause: CauseRecord, document_indices: Mapping[str, int], *, with
     """Build the share of a setting in the gap, with at most `_FLIPS` of the cases that it flips."""
     return ReasonStep(
         [(name, theirs, ours) for name, (theirs, ours) in cause.settings.items()],
-        round(cause.share, 5),
+        cause.share,
         [_build_flip(flip, document_indices, with_texts=with_texts) for flip in cause.flips[:_FLIPS]],
         len(cause.flips),
     )
