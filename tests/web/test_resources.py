@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections import Counter
+from functools import partial
 from math import comb
 
 import msgspec
@@ -12,6 +14,8 @@ import pytest
 import karat
 from karat.analysis.comparison.entries import entry_from_result, entry_from_run, load_entries
 from karat.cli.startup import prepare_process
+from karat.evaluation.request import Request
+from karat.kb.catalogue import open_starter
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.output.progress import allow_processes
 from karat.storage.content_store import FolderStore, MemoryStore
@@ -19,7 +23,7 @@ from karat.web.archive.archive import Archive
 from karat.web.archive.cases import number_blocks
 from karat.web.archive.leaderboard import _count_permutations
 from karat.web.archive.resource import build_resource, list_resources
-from karat.web.archive.submissions import ArchiveOptions, add_results
+from karat.web.archive.submissions import ArchiveOptions, _start_scoring, add_results
 
 RIGHT, WRONG_LINK, WRONG_SPAN, MISSED, SPURIOUS = range(5)
 
@@ -164,6 +168,21 @@ def test_what_breaks_off_leaves_no_entry(gold):
     assert files.list_digests("results")
     assert files.list_digests("entries") == []
     assert files.list_digests("submissions") == []
+
+
+@pytest.mark.parametrize("system", ["noisy", "prior"])
+def test_entries_can_be_sent_to_other_processes(system):
+    """Else all of them would be scored in one, without a word."""
+    (entry,) = load_entries([f"demo/{system}"], ["demo"])
+    copy = pickle.loads(pickle.dumps(entry))
+    assert (copy.corpus.digest, copy.run.digest, copy.run.skipped) == (
+        entry.corpus.digest,
+        entry.run.digest,
+        entry.run.skipped,
+    )
+    start_scoring = partial(_start_scoring, Request.from_options(kb=open_starter()), ArchiveOptions())
+    assert pickle.loads(pickle.dumps(start_scoring)).func is _start_scoring
+    assert copy.run.locate_row(0) == f"document {entry.run.ids[0].as_py()!r}"
 
 
 def test_many_entries_are_scored_alike_in_other_processes():

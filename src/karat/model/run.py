@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -83,6 +83,14 @@ class Run(TableDisplay, ValueCache):
     """The number of invented mentions among the predictions, with spans behind the text; 0 unless they are scored."""
     file: str | None = field(default=None, repr=False)
     """The file that the run was read from; files named in its metadata are next to it."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to pickle, without the function that locates rows in the file, which cannot be pickled."""
+        return {name: value for name, value in super().__getstate__().items() if name != "locate_row"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled run; its messages name documents instead of lines."""
+        self.__dict__.update(state, locate_row=checks.locate_by_id(state["table"]))
 
     @classmethod
     def from_responses(cls, responses: Iterable[Response], *, name: str = "run", **metadata: str) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -61,13 +62,18 @@ def allow_processes(prepare: Callable[[], None]) -> Iterator[None]:
 
 
 def map_in_processes(
-    work: Callable[[_Job], _Done], jobs: Sequence[_Job], report: Callable[[_Job], None] = lambda job: None
+    work: Callable[[_Job], _Done],
+    jobs: Sequence[_Job],
+    report: Callable[[_Job], None] = lambda job: None,
+    *,
+    set_up: Callable[[], None] | None = None,
 ) -> list[_Done]:
     """Return `work(job)` for each job, computed in several processes if allowed.
 
     `work` must be a module-level function; `allow_processes` allows processes. Other processes start with the first
     jobs and this one with the last, so pass the largest first. A job that fails in another process is repeated here,
     so that its error is raised as in one process. `report` is called in this process with each job that is done.
+    `set_up` is called once in every other process, before its first job; if it cannot be pickled, there are none.
     """
     prepare, n_processes = _prepare.get(), min(_count_cores(), len(jobs)) - 1
     results: dict[int, _Done] = {}
@@ -76,14 +82,14 @@ def map_in_processes(
         results[index] = result
         report(jobs[index])
 
-    if prepare is None or n_processes < 1:
+    if prepare is None or n_processes < 1 or not _can_pickle(set_up):
         for index, job in enumerate(jobs):
             finish(index, work(job))
         return [results[index] for index in range(len(jobs))]
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    pool = ProcessPoolExecutor(n_processes, get_context("spawn"), prepare)
+    pool = ProcessPoolExecutor(n_processes, get_context("spawn"), _set_up_process, (prepare, set_up))
     try:
         futures = [pool.submit(work, job) for job in jobs]
         for index in reversed(range(len(jobs))):
@@ -99,6 +105,22 @@ def map_in_processes(
     finally:
         pool.shutdown(cancel_futures=True)
     return [results[index] for index in range(len(jobs))]
+
+
+def _set_up_process(prepare: Callable[[], None], set_up: Callable[[], None] | None) -> None:
+    """Prepare another process for its jobs."""
+    prepare()
+    if set_up is not None:
+        set_up()
+
+
+def _can_pickle(value: object) -> bool:
+    """Return whether another process can get a value; knowledge bases of users may have no pickled form."""
+    try:
+        pickle.dumps(value)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return False
+    return True
 
 
 def _count_cores() -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
 from typing import Final, NamedTuple
 
@@ -45,7 +47,7 @@ from karat.web.archive.verdicts import ERROR, collect_cases, get_type_names, lis
 _MIN_PARALLEL_ENTRIES: Final = 12
 """Number of systems on datasets from which several processes score them; a process takes half a second to start."""
 
-_JOB_ENTRIES: Final = 8
+_JOB_ENTRIES: Final = 4
 """Largest number of systems on a dataset that one process scores at a time."""
 
 GROUP_MEASURES: Final = ("micro.p", "micro.r", "micro.f1", "micro.error-rate")
@@ -110,23 +112,16 @@ def score_entries(
     """
     entry_list, request, options = list(entries), request or Request.from_options(), options or ArchiveOptions()
     _check_pairs(entry_list)
-    jobs = [
-        _ScoringJob(request, options, indices, [entry_list[index] for index in indices])
-        for indices in _divide_entries(entry_list)
-    ]
-    scored_entries: dict[int, list[ArchiveEntry]] = {}
+    jobs = [_ScoringJob(indices, [entry_list[i] for i in indices]) for indices in _divide_entries(entry_list)]
+    scored_entries: dict[int, list[bytes]] = {}
+    set_up = partial(_start_scoring, request, options)
+    set_up()
     with track_progress("scoring", len(entry_list)) as advance:
-        for scored in map_in_processes(_score_job, jobs, lambda job: advance(len(job.entries))):
+        for scored in map_in_processes(_score_job, jobs, lambda job: advance(len(job.entries)), set_up=set_up):
             scored_entries |= scored.entries
             for (kind, _), data in scored.files.items():
                 files.put(kind, data)
-    archive_entries = [entry for index in range(len(entry_list)) for entry in scored_entries[index]]
-    if options.upload is not None:
-        archive_entries = [
-            msgspec.structs.replace(archive_entry, **options.upload._asdict(), is_upload=True)
-            for archive_entry in archive_entries
-        ]
-    digests = [files.put("entries", msgspec.json.encode(archive_entry)) for archive_entry in archive_entries]
+    digests = [files.put("entries", entry) for index in range(len(entry_list)) for entry in scored_entries[index]]
     return ArchiveSubmission(submitted_at=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
 
 
@@ -144,25 +139,32 @@ def _check_pairs(entries: Iterable[Entry]) -> None:
 def _divide_entries(entries: Sequence[Entry]) -> list[list[int]]:
     """Return the indices of the entries of each job: few systems on one dataset, which share facts about its gold.
 
-    Few entries are one job, because another process would take longer to start than to score them.
+    Few entries are one job, because another process would take longer to start than to score them. The largest jobs
+    are first.
     """
     if len(entries) < _MIN_PARALLEL_ENTRIES:
         return [list(range(len(entries)))]
     by_dataset: dict[str, list[int]] = {}
     for index, entry in enumerate(entries):
         by_dataset.setdefault(entry.data_signature, []).append(index)
-    return [
+    jobs = [
         indices[start : start + _JOB_ENTRIES]
         for indices in by_dataset.values()
         for start in range(0, len(indices), _JOB_ENTRIES)
     ]
+    return sorted(jobs, key=lambda indices: -sum(_count_items(entries[index]) for index in indices))
+
+
+def _count_items(entry: Entry) -> int:
+    """Return the number of labels and predictions of an entry; 0 for a result."""
+    return (0 if entry.corpus is None else len(entry.corpus.labels)) + (
+        0 if entry.run is None else len(entry.run.predictions)
+    )
 
 
 class _ScoringJob(NamedTuple):
     """Entries that one process scores."""
 
-    request: Request
-    options: ArchiveOptions
     indices: list[int]
     """Position of each entry among all."""
     entries: list[Entry]
@@ -171,28 +173,37 @@ class _ScoringJob(NamedTuple):
 class _ScoredJob(NamedTuple):
     """Archive entries of a job, by the index of the scored entry, and the files that they name."""
 
-    entries: dict[int, list[ArchiveEntry]]
+    entries: dict[int, list[bytes]]
+    """JSON of the archive entries."""
     files: dict[tuple[str, str], bytes]
     """Content by kind and digest."""
 
 
 def _score_job(job: _ScoringJob) -> _ScoredJob:
     """Score the entries of a job; later systems on a dataset share the facts about its gold standard."""
-    files, requests = MemoryStore(), _Requests(job.request, job.options)
+    files, requests = MemoryStore(), _scoring.get()
+    upload = requests.options.upload
     datasets: dict[str, _StoredDataset] = {}
-    archive_entries: dict[int, list[ArchiveEntry]] = {}
+    encoded_entries: dict[int, list[bytes]] = {}
     for index, entry in zip(job.indices, job.entries, strict=True):
         if entry.result is not None:
-            archive_entries[index] = [_store_result(files, entry, entry.result)]
-            continue
-        dataset = datasets.get(entry.data_signature)
-        evaluation = _evaluate(requests, entry, None if dataset is None else dataset.evaluation)
-        if dataset is None or not dataset.is_shared_by(evaluation):
-            dataset = _StoredDataset.from_evaluation(files, evaluation)
-            datasets.setdefault(entry.data_signature, dataset)
-        archive_entries[index] = list(_store_evaluation(files, entry, evaluation, dataset, requests))
-        evaluation.inputs.judged.clear()  # later runs share only facts about the gold standard
-    return _ScoredJob(archive_entries, files.files)
+            archive_entries = [_store_result(files, entry, entry.result)]
+        else:
+            dataset = datasets.get(entry.data_signature)
+            evaluation = _evaluate(requests, entry, None if dataset is None else dataset.evaluation)
+            if dataset is None or not dataset.is_shared_by(evaluation):
+                dataset = _StoredDataset.from_evaluation(files, evaluation)
+                datasets.setdefault(entry.data_signature, dataset)
+            archive_entries = list(_store_evaluation(files, entry, evaluation, dataset, requests))
+            evaluation.inputs.judged.clear()  # later runs share only facts about the gold standard
+        if upload is not None:
+            archive_entries = [
+                msgspec.structs.replace(archive_entry, **upload._asdict(), is_upload=True)
+                for archive_entry in archive_entries
+            ]
+        # A struct that was pickled is not encoded alike: its defaults are other objects, which are not omitted.
+        encoded_entries[index] = list(map(msgspec.json.encode, archive_entries))
+    return _ScoredJob(encoded_entries, files.files)
 
 
 def score_results(entries: Iterable[Entry], request: Request) -> list[Result]:
@@ -268,6 +279,15 @@ class _Requests:
         if facets not in self._by_facets:
             self._by_facets[facets] = request.replace(by=facets)
         return self._by_facets[facets]
+
+
+_scoring: ContextVar[_Requests] = ContextVar("scoring")
+"""The requests of the jobs that this process scores; sent once, since a knowledge base may be large."""
+
+
+def _start_scoring(request: Request, options: ArchiveOptions) -> None:
+    """Set the requests of the jobs that this process scores."""
+    _scoring.set(_Requests(request, options))
 
 
 class _StoredDataset(NamedTuple):

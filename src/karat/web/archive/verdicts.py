@@ -174,7 +174,8 @@ def get_type_names(corpus: Corpus, kb: KB | None) -> dict[str, str]:
     column = corpus.labels.field("types")
     if column is None:
         return {}
-    return find_type_names({type_id for type_id in column.flatten().to_pylist() if type_id is not None}, kb)
+    names = find_type_names({type_id for type_id in column.flatten().to_pylist() if type_id is not None}, kb)
+    return dict(sorted(names.items()))  # so that equal entries of an archive are equal files
 
 
 def _find_names(ids: Sequence[str], kb: KB | None) -> tuple[dict[str, str], dict[str, str]]:
