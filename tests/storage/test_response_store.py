@@ -3,6 +3,7 @@
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_callers_that_wait_share_a_flush(tmp_path, monkeypatch):
 
     def flush(descriptor):
         flushes.append(descriptor)
-        is_slow.wait(0.05)
+        is_slow.wait(0.1)
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", flush)
@@ -50,12 +51,12 @@ def test_callers_that_wait_share_a_flush(tmp_path, monkeypatch):
         store.put(key, b"{}")
         store.flush()
 
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(put, KEYS))
-    assert 2 <= len(flushes) < len(KEYS) / 2, "one at a time would be as many as there are records"
-    store.flush()
-    n_flushes = len(flushes)
-    store.close()
+    with closing(store):
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(put, KEYS))
+        assert 2 <= len(flushes) < len(KEYS) / 2, "one at a time would be as many as there are records"
+        store.flush()
+        n_flushes = len(flushes)
     assert len(flushes) == n_flushes, "nothing was left to flush"
 
 

@@ -14,6 +14,7 @@ import pytest
 import karat
 from karat.analysis.comparison.entries import entry_from_result, entry_from_run, load_entries
 from karat.cli.startup import prepare_process
+from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
 from karat.kb.catalogue import open_starter
 from karat.model.errors import UnknownNameError, UsageError
@@ -170,17 +171,20 @@ def test_what_breaks_off_leaves_no_entry(gold):
     assert files.list_digests("submissions") == []
 
 
-@pytest.mark.parametrize("system", ["noisy", "prior"])
-def test_entries_can_be_sent_to_other_processes(system):
+@pytest.mark.parametrize("kb", ["starter", "tables"])
+def test_entries_and_used_knowledge_bases_can_be_sent_to_other_processes(kb, tmp_path):
     """Else all of them would be scored in one, without a word."""
-    (entry,) = load_entries([f"demo/{system}"], ["demo"])
+    (tmp_path / "entities.tsv").write_text("Q1\tAda\tQ5\n", encoding="utf-8")
+    (entry,) = load_entries(["demo/noisy"], ["demo"])
+    request = Request.from_options(kb=open_starter() if kb == "starter" else tmp_path, by=["error"])
+    assert Evaluation.from_data(request, entry.corpus, entry.run).result["strong:micro.f1"]
     copy = pickle.loads(pickle.dumps(entry))
     assert (copy.corpus.digest, copy.run.digest, copy.run.skipped) == (
         entry.corpus.digest,
         entry.run.digest,
         entry.run.skipped,
     )
-    start_scoring = partial(_start_scoring, Request.from_options(kb=open_starter()), ArchiveOptions())
+    start_scoring = partial(_start_scoring, request, ArchiveOptions())
     assert pickle.loads(pickle.dumps(start_scoring)).func is _start_scoring
     assert copy.run.locate_row(0) == f"document {entry.run.ids[0].as_py()!r}"
 

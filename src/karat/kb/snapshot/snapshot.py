@@ -55,6 +55,10 @@ class Snapshot(ValueCache):
                 )
         return cls(folder, manifest)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle folder and manifest only; another process opens the tables itself."""
+        return Snapshot, (self.folder, self.manifest)
+
     @property
     def name(self) -> str:
         """Name in reports and signatures."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ _T = TypeVar("_T")
 
 
 class ValueCache:
-    """A base class of immutable objects that cache what is computed from them; copies start without cached values."""
+    """A base class of frozen data classes that cache what is computed from them; copies start without cached values."""
 
     @cached_property
     def cache(self) -> dict[str, Any]:
@@ -25,4 +26,4 @@ class ValueCache:
         return value
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "cache"}
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
