@@ -98,7 +98,7 @@ def test_a_slice_shows_score_interval_and_counts_that_open_their_cases(demo, ope
         page.wait_for_function(SETTLED)
         assert "has the best F1 in the group “entity” of demo" in page.locator("h1").inner_text()
         cell = page.locator("tbody tr", has_text="noisy").locator("td").first
-        assert re.fullmatch(r"[\d.]+\s*\[[\d.]+, [\d.]+\]\s*\d+ of \d+ errors", cell.inner_text())
+        assert re.fullmatch(r"[\d.]+\s*\[[\d.]+, [\d.]+\]\s*\d+ of \d+ · errors", cell.inner_text())
         found, total = map(int, re.search(r"(\d+) of (\d+)", cell.inner_text()).groups())
         targets = cell.locator("a").evaluate_all("all => all.map(one => one.getAttribute('href').slice(2))")
         go(page, targets[1])

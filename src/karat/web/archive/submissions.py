@@ -114,13 +114,16 @@ def score_entries(
     _check_pairs(entry_list)
     jobs = [_ScoringJob(indices, [entry_list[i] for i in indices]) for indices in _divide_entries(entry_list)]
     scored_entries: dict[int, list[bytes]] = {}
-    set_up = partial(_start_scoring, request, options)
-    set_up()
-    with track_progress("scoring", len(entry_list)) as advance:
-        for scored in map_in_processes(_score_job, jobs, lambda job: advance(len(job.entries)), set_up=set_up):
-            scored_entries |= scored.entries
-            for (kind, _), data in scored.files.items():
-                files.put(kind, data)
+    set_up = partial(_start_scoring, request, options)  # in other processes
+    token = _scoring.set(_Requests(request, options))
+    try:
+        with track_progress("scoring", len(entry_list)) as advance:
+            for scored in map_in_processes(_score_job, jobs, lambda job: advance(len(job.entries)), set_up=set_up):
+                scored_entries |= scored.entries
+                for (kind, _), data in scored.files.items():
+                    files.put(kind, data)
+    finally:
+        _scoring.reset(token)
     digests = [files.put("entries", entry) for index in range(len(entry_list)) for entry in scored_entries[index]]
     return ArchiveSubmission(submitted_at=datetime.now(UTC).isoformat(timespec="microseconds"), entries=digests)
 
@@ -201,7 +204,7 @@ def _score_job(job: _ScoringJob) -> _ScoredJob:
                 msgspec.structs.replace(archive_entry, **upload._asdict(), is_upload=True)
                 for archive_entry in archive_entries
             ]
-        # A struct that was pickled is not encoded alike: its defaults are other objects, which are not omitted.
+        # Encoded here: msgspec omits defaults, but not their copies in a struct that another process sends.
         encoded_entries[index] = list(map(msgspec.json.encode, archive_entries))
     return _ScoredJob(encoded_entries, files.files)
 
