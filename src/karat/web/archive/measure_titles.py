@@ -23,7 +23,7 @@ _RELATIONS: Final[dict[str, tuple[str, str]]] = {
     "typed": ("typing", ""),
     "typed-weak": ("typing", _OVERLAP),
 }
-"""What a relation judges, and its qualifier; other relations have the title of their plugin."""
+"""The subject of a relation and its qualifier; other relations have the title of their plugin."""
 _FILTERS: Final = {"in-kb": "in-KB", "nil": "NIL", "gold-in-kb": "gold in KB"}
 _MEASURES: Final = {"p": "precision", "r": "recall", "f1": "F1", "f1-of-means": "F1 of means"}
 _STANDALONE: Final = {"accuracy": "disambiguation accuracy"}

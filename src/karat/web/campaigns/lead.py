@@ -117,7 +117,7 @@ class LeadEndpoints:
             raise WebError("unauthorised", "the token is missing or wrong, or has ended. Ask for a new lead link.")
 
     def _is_valid(self, token: str) -> bool:
-        """Return whether a token is that of the running server, or one that the store created and nobody revoked."""
+        """Return whether a token is the token of the running server, or a stored token that was not revoked."""
         if self.token is not None and hmac.compare_digest(token.encode(), self.token.encode()):
             return True
         return self.store.is_lead_token(token)

@@ -24,7 +24,7 @@ class LeadFigure(msgspec.Struct, frozen=True, kw_only=True):
     value: float | str | None
     """The value; null if it is undefined."""
     total: int | None = None
-    """What a count is a part of."""
+    """The total that a count is a part of."""
     format: FigureFormat = "count"
     query: Mapping[str, str] | None = None
     """Parameters of the request for its cases; null if it has none."""
@@ -66,7 +66,7 @@ class Overview(msgspec.Struct, frozen=True):
     """The state of a campaign at one moment."""
 
     people: str
-    """What people do here, such as `judges`."""
+    """The role of the people, such as `judges`."""
     time: str
     groups: tuple[FigureGroup, ...]
     persons: tuple[PersonRow, ...]

@@ -333,7 +333,7 @@ class AnnotationStore(ParticipantStore):
             ]
 
     def list_states(self) -> dict[tuple[int, str], DocumentStatus]:
-        """Return the status of every document that somebody has, by number of the document and pseudonym."""
+        """Return the status of every assigned document, by number of the document and pseudonym."""
         with self.database.open_read_transaction() as connection:
             rows = connection.execute(select(LEASES).where(LEASES.c.state != "lost").order_by(LEASES.c.task)).all()
         return {(row.task, row.judge): _get_status(row.state) for row in rows}
