@@ -1,4 +1,4 @@
-"""What the lead of a project sees: each number is the number of its cases, and short times are found."""
+"""The lead page of a project: each number equals its number of cases, and short times are detected."""
 
 from datetime import UTC, datetime
 

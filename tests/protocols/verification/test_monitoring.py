@@ -1,4 +1,4 @@
-"""What the lead of a campaign sees: each number is the number of its cases, and short times are found."""
+"""The lead page of a campaign: each number equals its number of cases, and short times are detected."""
 
 from datetime import UTC, datetime
 

@@ -1,7 +1,7 @@
 """Numbers of matches per document, without verdicts on single cases.
 
 The number is the size of a largest matching. Equal spans are counted by sorting. Overlapping spans fall into
-components, chains of spans of which each overlaps another; nearly all components are so simple that arrays count them
+components: chains of spans that each overlap another span. Nearly all components are so simple that arrays count them
 all at once. The others are swept from left to right, which needs no search for pairs: of all remaining spans, the one
 that ends first overlaps only spans that reach its end. Every span that overlaps the first-ending of those also overlaps
 the others, so matching these two loses nothing.

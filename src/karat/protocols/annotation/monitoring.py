@@ -30,7 +30,7 @@ class AnnotationEntry(NamedTuple):
     time: str
     """Time on the server, in ISO 8601; empty if the person has a document and did nothing yet."""
     action: str
-    """What the person did, such as `finished`."""
+    """The action of the person, such as `finished`."""
     labels: tuple[AnnotatedLabel, ...] = ()
     """Labels of the person."""
     seconds: float | None = None
@@ -53,7 +53,7 @@ class AnnotationCase(NamedTuple):
     is_region: bool
     """Whether the case is about a region, and not about the whole document."""
     entries: tuple[AnnotationEntry, ...]
-    """What people did."""
+    """The actions of all people."""
 
     @property
     def people(self) -> set[str]:

@@ -17,7 +17,7 @@ from karat.protocols.annotation.regions import VALUE_ENTITIES, get_entity
 from karat.protocols.annotation.store.store import AnnotationStore, AnnotatorStatus
 from karat.protocols.campaigns.working_times import PACE_HOURS, TIME_RULE
 from karat.web.campaigns.entities import EntityLookup
-from karat.web.campaigns.lead import LeadQuery, StateCache, build_pace, person_query, select_page
+from karat.web.campaigns.lead import LeadQuery, StateCache, build_pace, build_person_figures, person_query, select_page
 from karat.web.campaigns.lead_payloads import (
     AccessRow,
     FigureGroup,
@@ -213,8 +213,7 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
     rows = []
     for status in sorted(people, key=lambda status: status.annotator):
         person = status.annotator
-        n_finished, n_shared = counts["finished"][person], counts["shared"][person]
-        n_fast, n_timed = counts["fast"][person], counts["timed"][person]
+        n_finished = counts["finished"][person]
         rows.append(
             PersonRow(
                 person,
@@ -226,28 +225,8 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
                     LeadFigure(
                         title="Labels", value=labels[person], query=person_query("finished", person, n_finished)
                     ),
-                    LeadFigure(
-                        title="Agrees with others",
-                        value=counts["agreed"][person] / n_shared if n_shared else None,
-                        total=n_shared,
-                        format="share",
-                        query=person_query("shared", person, n_shared),
-                        reason="no other annotator has finished the same documents",
-                    ),
-                    LeadFigure(
-                        title="Median seconds",
-                        value=median(seconds[person]) if person in seconds else None,
-                        format="seconds",
-                        query=person_query("timed", person, n_timed),
-                        reason="no time is known",
-                    ),
-                    LeadFigure(
-                        title="Too short",
-                        value=n_fast,
-                        total=n_timed,
-                        query=person_query("fast", person, n_fast),
-                        total_query=person_query("timed", person, n_timed),
-                        is_alarm=n_fast > 0,
+                    *build_person_figures(
+                        person, counts, seconds, "no other annotator has finished the same documents"
                     ),
                     count("Decisions", "decisions", person),
                     LeadFigure(

@@ -80,7 +80,7 @@ def _explain_spurious(row: _Row, label: Label | None) -> str:
 
 
 def _find_incomplete_roots(rows: Sequence[_Row], labels: Sequence[tuple[str, Label]]) -> set[tuple[str, str]]:
-    """Return document and id of the mentions of which a part, such as an optional one, was not found."""
+    """Return document and id of the mentions with a part, such as an optional one, that was not found."""
     parents = {(document, label.mention_id): label.parent for document, label in labels}
     incomplete_roots: set[tuple[str, str]] = set()
     for row in rows:

@@ -6,6 +6,7 @@ import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from statistics import median
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
@@ -175,6 +176,42 @@ def build_pace(
     ]
     note = f"Present pace: {n_recent:,} {noun.lower()} that count in the last {PACE_HOURS} hours."
     return FigureGroup("Pace", tuple(figures), note)
+
+
+def build_person_figures(
+    person: str, counts: Mapping[str, Mapping[str, int]], seconds: Mapping[str, Sequence[float]], reason: str
+) -> tuple[LeadFigure, ...]:
+    """Return agreement and times of a person, from counts by filter and person.
+
+    `seconds` has the known times of each person. `reason` explains missing agreement.
+    """
+    n_shared, n_timed, n_fast = (counts[name][person] for name in ("shared", "timed", "fast"))
+    timed_query = person_query("timed", person, n_timed)
+    return (
+        LeadFigure(
+            title="Agrees with others",
+            value=counts["agreed"][person] / n_shared if n_shared else None,
+            total=n_shared,
+            format="share",
+            query=person_query("shared", person, n_shared),
+            reason=reason,
+        ),
+        LeadFigure(
+            title="Median seconds",
+            value=median(seconds[person]) if person in seconds else None,
+            format="seconds",
+            query=timed_query,
+            reason="no time is known",
+        ),
+        LeadFigure(
+            title="Too short",
+            value=n_fast,
+            total=n_timed,
+            query=person_query("fast", person, n_fast),
+            total_query=timed_query,
+            is_alarm=n_fast > 0,
+        ),
+    )
 
 
 def person_query(show: str, person: str, count: int) -> Mapping[str, str] | None:

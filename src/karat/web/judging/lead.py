@@ -13,7 +13,7 @@ from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.monitoring import FILTERS, CampaignMonitor, JudgedCase, TimedJudgement
 from karat.protocols.verification.store.store import CampaignStore, JudgeStatus
 from karat.web.campaigns.entities import EntityLookup
-from karat.web.campaigns.lead import LeadQuery, StateCache, build_pace, person_query, select_page
+from karat.web.campaigns.lead import LeadQuery, StateCache, build_pace, build_person_figures, person_query, select_page
 from karat.web.campaigns.lead_payloads import (
     AccessRow,
     FigureGroup,
@@ -165,8 +165,6 @@ class CampaignView:
         for judge in sorted(judges, key=lambda judge: judge.judge):
             person = judge.judge
             n_controls, n_wrong = counts["controls"][person], counts["wrong-controls"][person]
-            n_shared, n_agreed = counts["shared"][person], counts["agreed"][person]
-            n_fast, n_timed = counts["fast"][person], counts["timed"][person]
             n_judgements, n_skipped = counts["judgements"][person], counts["skipped"][person]
             rows.append(
                 PersonRow(
@@ -186,29 +184,7 @@ class CampaignView:
                             is_alarm=n_wrong > 0,
                         ),
                         LeadFigure(title="Controls", value=judge.control_result, format="text"),
-                        LeadFigure(
-                            title="Agrees with others",
-                            value=n_agreed / n_shared if n_shared else None,
-                            total=n_shared,
-                            format="share",
-                            query=person_query("shared", person, n_shared),
-                            reason="no other judge has judged the same links",
-                        ),
-                        LeadFigure(
-                            title="Median seconds",
-                            value=median(seconds[person]) if person in seconds else None,
-                            format="seconds",
-                            query=person_query("timed", person, n_timed),
-                            reason="no time is known",
-                        ),
-                        LeadFigure(
-                            title="Too short",
-                            value=n_fast,
-                            total=n_timed,
-                            query=person_query("fast", person, n_fast),
-                            total_query=person_query("timed", person, n_timed),
-                            is_alarm=n_fast > 0,
-                        ),
+                        *build_person_figures(person, counts, seconds, "no other judge has judged the same links"),
                         LeadFigure(title="Skipped", value=n_skipped, query=person_query("skipped", person, n_skipped)),
                         LeadFigure(
                             title="Last judgement",
