@@ -46,6 +46,7 @@ from karat.model.spec.rule import Rule
 from karat.model.spec.settings.empty import EMPTY
 from karat.model.spec.settings.settings import SETTINGS
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS
+from karat.model.spec.settings.user_terms import TERMS
 from karat.model.spec.step import Step
 from karat.model.spec.suite import Suite
 from karat.render.schemas import FILES, build_all_schemas, build_schema, get_layout_name, get_schema_name
@@ -154,6 +155,16 @@ def tasks() -> str:
         for name, task in TASKS.items()
     ]
     return format_table(["task", "also", "what is asked", "relations"], rows)
+
+
+def terms() -> str:
+    """Return a table of the names that other tools use for measures, relations and filters, and Karat's names."""
+    rows = [
+        [phrase, term.tool, f"{term.part} `{term.value}`" + (f" of task `{term.task}`" if term.task else "")]
+        for phrase, term in TERMS.items()
+        if term.part != "task"
+    ]
+    return format_table(["term, in any case", "used by", "in Karat"], rows)
 
 
 def formats() -> str:
@@ -416,6 +427,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         settings,
         profiles,
         tasks,
+        terms,
         clusterings,
         keys,
         formats,

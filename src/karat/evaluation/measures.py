@@ -18,6 +18,7 @@ from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.conventions import Assignment, Nil
 from karat.model.spec.settings.settings import Conventions
 from karat.model.spec.settings.task import TASKS, parse_task
+from karat.model.spec.settings.user_terms import parse_relation_term, parse_terms
 
 _DEFAULT_SHORT_NAMES = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1", "macro.f1-of-means")
 _RANKING_SHORT_NAMES = (
@@ -111,7 +112,7 @@ def select_table_measures(
         return tuple(dict.fromkeys(names))
     if match is None and profile_measures:
         return tuple(profile_measures)
-    relations = list(task.relations) if match is None else [name.strip() for name in match.split(",") if name.strip()]
+    relations = list(task.relations) if match is None else split_relations(match)
     if match is None and conventions.assignment is Assignment.LOOKUP:  # lookup compares exact spans only
         relations = [name for name in relations if not get_plugin("relations", name, MatchRelation).is_lenient]
     if task.parts and match is None:
@@ -132,8 +133,16 @@ def select_table_measures(
     return tuple(table_measures)
 
 
+def split_relations(match: str) -> list[str]:
+    """Return the relations that the setting `match` lists; names of other tools are replaced by Karat's."""
+    names = [name.strip() for name in match.split(",") if name.strip()]
+    return [name if has_plugin("relations", name) else parse_relation_term(name) or name for name in names]
+
+
 def expand_measure(name: str) -> list[str]:
-    """Return the measures that `name` stands for: those of a neleval set, preset or key, or `name` itself.
+    """Return the measures that `name` stands for: those of a neleval set, preset or key, a term, or `name` itself.
+
+    A term is a name in another tool, such as GERBIL's `InKB Micro F1`; see `karat.model.spec.settings.user_terms`.
 
     Raise `KaratError` with suggestions if `name` has no relation.
     """
@@ -142,6 +151,8 @@ def expand_measure(name: str) -> list[str]:
     if name in PRESETS or parse_key(name) is not None:
         return [f"{name}:micro.{short}" for short in ("p", "r", "f1")]
     if ":" not in name:
+        if terms := parse_terms(name):
+            return [str(term) for term in terms]
         hint = format_suggestions(_suggest_measures(name)) or "An example is strong:micro.f1."
         raise KaratError(f"{name!r} is not a measure name of the form RELATION:AGGREGATE.MEASURE. {hint}")
     return [name]

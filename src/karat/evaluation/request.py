@@ -21,6 +21,7 @@ from karat.evaluation.measures import (
     get_measure,
     resolve_measure,
     select_table_measures,
+    split_relations,
 )
 from karat.evaluation.score_intervals import IntervalOptions
 from karat.kb.ids.normalising_kb import NormalisingKB, unwrap_kb, wrap_kb
@@ -325,7 +326,7 @@ class Request:
         """Notes about requested relations that mean another relation in their task."""
         task = self.conventions.task_name
         views = [parse_measure(name).view for text in self.requested_measures for name in expand_measure(text)]
-        views += [ViewName(name.strip()) for name in self.overrides.get("match", "").split(",") if name.strip()]
+        views += [ViewName(name) for name in split_relations(self.overrides.get("match", ""))]
         pairs = [(view, resolve_measure(str(MeasureName(view, "f1", "micro")), task).view) for view in views]
         notes = (
             f"{view.relation} means {meant.relation} in task {meant.task or task}"

@@ -22,6 +22,7 @@ from karat.model.spec.key import SETS, Key, parse_key
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import ORDER_NOTE, SETTINGS, SIGNED_SETTINGS, describe_value
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS, parse_task
+from karat.model.spec.settings.user_terms import parse_relation_term, parse_terms
 
 ERROR = "error"
 """The facet whose values are error categories."""
@@ -64,6 +65,11 @@ def explain(text: str | Signature) -> str:
         *TASKS,
         *SIGNED_SETTINGS,
     ]
+    if (relation := parse_relation_term(text)) is not None:
+        return f"{text} is called {relation} in Karat.\n{relation}: {_describe_comparison(relation)}"
+    if terms := parse_terms(text):
+        names = f"{terms[0].view}:{', '.join(term.short_name for term in terms)}"
+        return f"{text} is called {names} in Karat.\n{_describe_measure(terms[-1])}"
     if ":" not in text and get_close_matches(text.lower(), names, n=1):
         raise UnknownNameError("name", text, names)
     return _describe_measure(parse_measure(expand_measure(text)[0]))

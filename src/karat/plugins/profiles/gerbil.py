@@ -23,14 +23,19 @@ PROFILE = Profile(
         "threshold": "oracle-gerbil",
         "ids": "bridged",
     },
-    measures=(
-        *(f"strong:{short}" for short in ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1")),
-        *(f"strong[in-kb]:{short}" for short in ("micro.f1", "macro.f1")),
-        *(f"strong[nil]:{short}" for short in ("micro.f1", "macro.f1")),
-        *(f"weak:{short}" for short in ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1")),
-        *(f"erec/mention:{short}" for short in ("micro.f1", "macro.f1")),
-        *(f"d2kb/strong:{short}" for short in ("micro.f1", "macro.f1")),
-        "d2kb/strong[gold-in-kb]:micro.f1",
+    measures=tuple(
+        f"{view}:{aggregate}.{short}"
+        for view in (
+            "strong",
+            "strong[in-kb]",
+            "strong[nil]",
+            "weak",
+            "erec/mention",
+            "d2kb/strong",
+            "d2kb/strong[gold-in-kb]",
+        )
+        for aggregate in ("micro", "macro")
+        for short in ("p", "r", "f1")
     ),
     headline={
         "linking (in-KB)": "strong[in-kb]:micro.f1",

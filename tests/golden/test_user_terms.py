@@ -1,0 +1,64 @@
+"""Names of measures and relations in other tools mean Karat's."""
+
+from __future__ import annotations
+
+import pytest
+
+import karat
+from karat.evaluation.measures import expand_measure, get_measure, split_relations
+from karat.model.errors import KaratError
+from karat.model.measure_name import parse_measure
+from karat.model.registry import has_plugin
+from karat.model.spec.settings.user_terms import TERMS, parse_terms
+
+PRF = ("micro.p", "micro.r", "micro.f1")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("InKB", [f"strong[in-kb]:{short}" for short in PRF]),
+        ("InKB Micro F1", ["strong[in-kb]:micro.f1"]),
+        ("EE macro precision", ["strong[nil]:macro.p"]),
+        ("GSInKB", [f"d2kb/strong[gold-in-kb]:{short}" for short in PRF]),
+        ("D2KB InKB F1", ["d2kb/strong[in-kb]:micro.f1"]),
+        ("ERec", [f"erec/mention:{short}" for short in PRF]),
+        ("C2W", [f"c2kb/entity:{short}" for short in PRF]),
+        ("Mw - weak annotation match", [f"weak:{short}" for short in PRF]),
+        ("WeakAnnotationMatch macro recall", ["weak:macro.r"]),
+        ("Ma accuracy", ["strong:accuracy"]),
+    ],
+)
+def test_names_of_other_tools_are_measures(text, names):
+    assert expand_measure(text) == names
+
+
+@pytest.mark.parametrize("text", ["F1", "micro F1", "InKB EE", "InKB nonsense", "Ma Mw", "D2KB A2KB"])
+def test_ambiguous_names_are_refused(text):
+    with pytest.raises(KaratError, match="not a measure name"):
+        expand_measure(text)
+
+
+@pytest.mark.parametrize("phrase", [phrase for phrase, term in TERMS.items() if term.part in ("relation", "filter")])
+def test_every_term_names_something_that_exists(phrase):
+    for name in parse_terms(phrase):
+        assert has_plugin("relations", name.view.relation)
+        assert get_measure(name)
+        assert karat.explain(phrase)
+
+
+def test_the_setting_match_takes_names_of_other_tools():
+    assert split_relations("Ma - strong annotation match, weak, related>=0.7") == ["strong", "weak", "related>=0.7"]
+
+
+def test_a_term_gives_the_score_of_its_measure():
+    by_term = karat.evaluate("demo", "demo/prior", measures=["InKB F1"])
+    assert by_term["strong[in-kb]:micro.f1"] == karat.evaluate("demo", "demo/prior")["strong[in-kb]:micro.f1"]
+
+
+def test_gerbil_lists_precision_recall_and_f1_of_each_view():
+    names = [parse_measure(name) for name in karat.evaluate("demo", "demo/prior", profile="gerbil").table_measures]
+    views = {(str(name.view), name.aggregate) for name in names}
+    assert {(str(name.view), name.aggregate, name.measure) for name in names} == {
+        (*view, short) for view in views for short in ("p", "r", "f1")
+    }
