@@ -59,7 +59,9 @@ BAD_GOLD = {
     "a score of NaN in a tag": (gold(tags=[{"entity": "Q1", "score": float("nan")}]), ":1", "finite"),
     "an empty id": (label(entity=""), ":1", "an empty entity id"),
     "predictions as gold": (json.dumps(GOOD_PREDICTIONS), ":1", "Pass the gold file first"),
-    "one array": (json.dumps([GOOD_GOLD]), "", "one JSON array"),
+    "an array of other objects": (json.dumps([{"name": "x"}]), "", "one JSON array"),
+    "an array that is cut off": (json.dumps([GOOD_GOLD])[:-1], "", "truncated"),
+    "an array with a bad document": (json.dumps([GOOD_GOLD, {**GOOD_GOLD, "id": 7}]), ":2", "id"),
     "one object over several lines": (json.dumps(GOOD_GOLD, indent=1), ":1", "several lines"),
     "blank": ("\n\n", "", "an empty file"),
 }

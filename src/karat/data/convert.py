@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from karat.model.corpus import Corpus
 from karat.model.document import Document
 from karat.model.errors import InputError
+from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.model.spec.format import Format
 from karat.model.tables.arrow import Arrow
@@ -109,8 +110,8 @@ def replace_texts(corpus: Corpus, source: Corpus) -> Corpus:
     if len(corpus) != len(source):
         raise InputError(
             source.name,
-            actual=f"{len(source)} documents",
-            expected=f"{len(corpus)} documents, as in {corpus.name}",
+            actual=format_count(len(source), "document"),
+            expected=f"{format_count(len(corpus), 'document')}, as in {corpus.name}",
             remedy="Pass texts of the same documents in the same order",
         )
     documents = [_replace_text(document, other, source.name) for document, other in zip(corpus, source, strict=True)]

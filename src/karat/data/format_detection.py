@@ -30,6 +30,7 @@ _READERS = (
 )
 _KARAT_FORMATS = ("karat-jsonl", "karat-parquet")
 _MAX_SIMILAR = 3
+_UTF16: Final = re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n -~]\x00){4}|(?:\x00[\t\n -~]){4}")
 _MAX_COLUMNS = 12
 
 _SHAPES: Final = {
@@ -53,6 +54,14 @@ def detect_format(source: Source, format_name: str | None, tables: CustomTables)
 
     Raises `InputError` if several formats match, or none, with the most similar formats.
     """
+    if not source.is_folder and _UTF16.match(source.first_bytes):
+        name = Path(source.path).name
+        raise InputError(
+            source.label,
+            actual="UTF-16 text",
+            expected="UTF-8 text",
+            remedy=f"Convert it: iconv -f UTF-16 -t UTF-8 {name} > utf8-{name}",
+        )
     if format_name is not None:
         named_format = get_plugin("formats", format_name, Format)
         return _wrap_readers(named_format, format_name) if format_name.endswith(".py") else named_format
@@ -202,7 +211,5 @@ def _describe_content(head: bytes) -> str:
     if not start:
         return "an empty file"
     if start.startswith(b"["):
-        return "one JSON array; write each object on a separate line instead (`jq -c '.[]'`)"
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "UTF-16 text"
+        return "one JSON array of objects that are not Karat's"
     return f"content of an unknown format ({start[:40].decode(errors='replace')!r})"

@@ -38,6 +38,7 @@ from karat.model.document import (
     WrittenResponse,
 )
 from karat.model.errors import InputError, UsageError
+from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
@@ -477,7 +478,7 @@ def _read_in_order(
     Raises `UsageError` without a corpus or if the numbers differ.
     """
     if corpus is None or len(corpus) != len(items):
-        corpus_text = "no corpus" if corpus is None else f"{corpus.name} has {len(corpus)} documents"
+        corpus_text = "no corpus" if corpus is None else f"{corpus.name} has {format_count(len(corpus), 'document')}"
         raise UsageError(
             f"{len(items)} lists of predictions, but {corpus_text}. Pass one list per document, in the order of the "
             "corpus, with corpus=…, or a dictionary of lists by document id."

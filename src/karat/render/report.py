@@ -8,6 +8,7 @@ from dataclasses import replace
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.finegrained_scheme import NODES, get_title
 from karat.model.measure_name import parse_measure
+from karat.model.output.text_layout import format_count
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import GroupScores, Result, find_special_headline
 from karat.model.spec.report import Report
@@ -53,7 +54,10 @@ def render_report(results: Sequence[Result], layout: str) -> str:
     blocks: list[str] = []
     if len(datasets) > 1:
         measure = get_first_measure(results[0])
-        head = f"{measure} of {len({result.run for result in results})} systems on {len(datasets)} datasets, in percent"
+        head = (
+            f"{measure} of {format_count(len({result.run for result in results}), 'system')} on "
+            f"{format_count(len(datasets), 'dataset')}, in percent"
+        )
         blocks.append(page_layout.join([head, page_layout.draw(build_leaderboard(results), {0})]))
     for dataset_results in datasets.values():
         heat_maps = build_heat_maps(dataset_results)

@@ -267,7 +267,7 @@ def test_a_command_gets_the_text_and_a_clean_environment(tmp_path, monkeypatch):
     [
         ("import sys; sys.exit('no model here')", "exit code 1 .no model here"),
         ("import time; time.sleep(60)", "no response within 1 seconds"),
-        ("print('well')", "wrote no list of predictions"),
+        ("print('well')", "wrote no list of predictions: 'well'"),
         ('print(\'[{"start": 0, "end": 900, "entity": "Q1"}]\')', r"has the span \[0, 900\)"),
         ("import sys; sys.stdout.buffer.write(bytes([255]))", "invalid UTF-8"),
     ],
@@ -450,7 +450,7 @@ def test_repeated_runs_are_asked_anew():
 
 
 def test_a_linker_that_gives_too_few_responses_is_refused():
-    with pytest.raises(UsageError, match="1 responses for 2"):
+    with pytest.raises(UsageError, match="1 response for 2 documents"):
         run_system(here(lambda documents: iter([Response("d0")])), numbered(2), replace(WISHES, warm_up=0))
 
 

@@ -16,6 +16,7 @@ from karat.cli.output import echo, page_width, print_tables, write_output
 from karat.cli.sending import confirm_sending
 
 if TYPE_CHECKING:
+    from karat.model.errors import KaratError
     from karat.systems.running.experiment import Experiment, ExperimentResult
     from karat.systems.running.system_runner import RunOptions
 
@@ -135,13 +136,18 @@ def command(
     confirm_sending(describe_transfers(experiment), yes=yes)
     outcomes: list[ExperimentResult] = []
     files: list[str] = []
+    failures: dict[str, KaratError] = {}
     try:
-        for outcome in run_experiment(experiment):
+        for outcome in run_experiment(experiment, lambda system, error: failures.setdefault(system.title, error)):
             outcomes.append(outcome)
             files.append(write_predictions(outcome, out, experiment))
     except KeyboardInterrupt:
         echo("karat: interrupted. Run the same command again to resume.", err=True)
         raise
+    if not outcomes and failures:
+        raise next(iter(failures.values()))
+    for title, failure in failures.items():
+        echo(f"karat: {title} did not run: {failure}", err=True)
     if chart is not None:
         save_chart(lengths_chart(outcomes), chart)
     write_output(
@@ -151,7 +157,7 @@ def command(
     if json_file != "-":
         _print_scores(experiment, outcomes, details=details)
         _print_summary(experiment, outcomes, files, out)
-    if any(outcome.has_failed for outcome in outcomes):
+    if failures or any(outcome.has_failed for outcome in outcomes):
         sys.exit(1)
 
 

@@ -1,4 +1,4 @@
-"""Karat JSONL: one document (gold) or one response (predictions) per line.
+"""Karat JSONL: one document (gold) or one response (predictions) per line, or a JSON array of them.
 
 Arrow reads a block of lines at a time into columns. It can neither locate an error nor distinguish null from absent. A
 block that Arrow rejects, or that is ambiguous, is therefore read again line by line with exact errors. A test checks
@@ -38,7 +38,7 @@ from karat.model.document import (
     WrittenResponse,
 )
 from karat.model.errors import InputError, check_layout_version
-from karat.model.json.decoder import VALID_JSON, JsonError, decode_exact_json, decode_json
+from karat.model.json.decoder import VALID_JSON, JsonError, decode_exact_json, decode_json, find_json_prefix
 from karat.model.run import Run, to_text_column
 from karat.model.spec.format import ByteSource, Format
 from karat.model.tables.arrow import Arrow
@@ -56,6 +56,7 @@ _NIL = re.compile(rb'"entity"\s*:\s*null')  # an unescaped "entity" before a col
 _COMMON_NIL = (b'"entity":null', b'"entity": null')  # as most programs write it
 _NIL_MARK = rb'"entity":"\\u0000"'
 _HEADER = re.compile(rb'\s*\{\s*"karat"\s*:\s*(?:"(\w+/\d+)")?')
+_ARRAY = re.compile(rb"\[\s*\{")
 _ESCAPE = re.compile(rb"\\u00(00|[4-7])")  # a character, or the mark itself
 
 
@@ -225,10 +226,27 @@ def _read_blocks(
     source: ByteSource, layout: _Layout, metadata: dict[str, str], locator: _Locator | None = None
 ) -> Iterator[_Block]:
     """Yield the blocks of lines as tables, without empty blocks; store the metadata of the header in `metadata`."""
-    for numbers, data in read_line_blocks(source, _BLOCK_SIZE):
+    blocks = _read_array(source) if _is_array(source.first_bytes) else read_line_blocks(source, _BLOCK_SIZE)
+    for numbers, data in blocks:
         block = _read_lines(data, source, layout, metadata, numbers[0], locator)
         if block is not None:
             yield block
+
+
+def _is_array(head: bytes) -> bool:
+    """Return whether the first bytes begin a JSON array."""
+    return head.removeprefix(_BOM).lstrip().startswith(b"[")
+
+
+def _read_array(source: ByteSource) -> Iterator[tuple[range, bytes]]:
+    """Yield the objects of a JSON array as one block of lines; line numbers count the objects."""
+    try:
+        objects = decode_json(source.read_bytes().removeprefix(_BOM), list[msgspec.Raw])
+    except JsonError as problem:
+        raise InputError(source.label, actual=str(problem), expected=problem.expected, remedy=problem.remedy) from None
+    if objects:
+        lines = [msgspec.json.format(bytes(item), indent=-1) for item in objects]
+        yield range(1, len(lines) + 1), b"\n".join(lines)
 
 
 def _read_lines(
@@ -550,20 +568,18 @@ def _explain_problem(problem: str, object_type: type[msgspec.Struct]) -> tuple[s
 
 
 def _recognises(head: bytes) -> bool:
-    """Return whether the first bytes are a JSON object with a header or an id, or without a line end."""
+    """Return whether the first bytes are a JSON object with a header or an id, or without a line end, or an array."""
     start = head.removeprefix(_BOM).lstrip()
+    if _ARRAY.match(start):
+        return b'"id"' in start and any(marker in start for marker in (b'"labels"', b'"predictions"'))
     return start.startswith(b"{") and (b'"karat"' in start[:100] or b'"id"' in start or b"\n" not in start)
 
 
 def _is_certain(head: bytes) -> bool:
-    """Return whether the first bytes are a header, or a complete first line that has only Karat's fields."""
-    line, newline, _ = head.removeprefix(_BOM).lstrip().partition(b"\n")
-    if _HEADER.match(line[:100]):
+    """Return whether the first bytes are a header, or a complete first object that has only Karat's fields."""
+    if _HEADER.match(head.removeprefix(_BOM)[:100]):
         return True
-    try:
-        row = decode_json(line) if newline else None
-    except JsonError:
-        return False
+    row = _parse_first_object(head)
     if not isinstance(row, dict) or not isinstance(row.get("id"), str) or len(row) < 2:
         return False
     fields = {*Document.__struct_fields__, *WrittenResponse.__struct_fields__}
@@ -573,12 +589,25 @@ def _is_certain(head: bytes) -> bool:
     return row.keys() <= fields and not is_foreign
 
 
+def _parse_first_object(head: bytes) -> object:
+    """Return the value on the first line, or the first object of an array; None if it is invalid or incomplete."""
+    start = head.removeprefix(_BOM).lstrip()
+    if array := _ARRAY.match(start):
+        prefix = find_json_prefix(start[array.end() - 1 :].decode(errors="replace"), 0)
+        return prefix and prefix[0]
+    line, newline, _ = start.partition(b"\n")
+    try:
+        return decode_json(line) if newline else None
+    except JsonError:
+        return None
+
+
 def _has_gold(source: ByteSource) -> bool:
     """Return whether the file has labels, by its header or else by its first bytes or first line."""
     start = source.first_bytes
     if b'"gold/2"' in start[:200] or b'"predictions/2"' in start[:200]:
         return b'"gold/2"' in start[:200]
-    if b"\n" not in start:
+    if b"\n" not in start and not _is_array(start):
         start = source.read_bytes().partition(b"\n")[0]
     return b'"labels"' in start and b'"predictions"' not in start
 

@@ -145,20 +145,13 @@ def _wrap_line(line: str, width: int, hang: str) -> list[str]:
 
 
 def format_notes(notes: Sequence[str], width: int | None, *, details: bool) -> str:
-    """Return notes, one per line.
+    """Return notes, one per line, wrapped at `width`; without `details`, only the first eight and the number of others.
 
-    Without `details`, notes longer than `width` are shortened and only the first eight are shown, with a remark that
-    there are more. With `details` or without a `width`, all are shown in full.
+    Without a `width`, all are shown.
     """
-    if details or width is None:
-        return wrap_text("\n".join(notes), width)
-    lines = [note if len(note) <= width else f"{note[: width - 1].rpartition(' ')[0]} …" for note in notes[:_MAX_NOTES]]
-    more = len(notes) - _MAX_NOTES
-    if more > 0:
-        lines.append(f"… and {format_count(more, 'more note')}: --details shows all")
-    elif lines != list(notes):
-        lines.append("…: --details shows the rest")
-    return "\n".join(lines)
+    more = 0 if details or width is None else max(len(notes) - _MAX_NOTES, 0)
+    remark = [f"… and {format_count(more, 'more note')}: --details shows all"] if more else []
+    return wrap_text("\n".join([*notes[: len(notes) - more], *remark]), width)
 
 
 def format_count(number: int, noun: str, plural: str | None = None) -> str:

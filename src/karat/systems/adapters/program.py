@@ -24,6 +24,7 @@ from karat.storage.processes import ChildProcess
 from karat.systems.adapters.service_responses import PerDocumentLinker
 from karat.systems.adapters.telemetry import count_event, hide_variables, report_peak_memory
 
+_MAX_QUOTED: Final = 80  # characters of an output in a message
 _MAX_FILE_SIZE: Final = 1 << 28  # bytes of a file in the fingerprint of a command
 
 
@@ -171,7 +172,7 @@ def parse_response(document: Document, output: bytes, source: str, *, is_retryab
     try:
         value = decode_json(text)
     except JsonError:
-        return parse_entries(document, extract_json(text), source, is_retryable=is_retryable)
+        return parse_entries(document, extract_json(text), source, text, is_retryable=is_retryable)
     if isinstance(value, dict) and value.get("error"):
         raise ResponseError(f"{source}: {value['error']}", is_retryable=False)
     record = value if isinstance(value, dict) and "predictions" in value else {"predictions": value}
@@ -179,28 +180,36 @@ def parse_response(document: Document, output: bytes, source: str, *, is_retryab
         written = msgspec.convert({**record, "id": document.id}, WrittenResponse)
     except msgspec.ValidationError as problem:
         if record is value:
-            raise ResponseError(f"{source} wrote no valid response ({problem})", is_retryable=is_retryable) from None
-        return parse_entries(document, [JsonValue(value)], source, is_retryable=is_retryable)
+            raise ResponseError(
+                f"{source} wrote no valid response ({problem}): {quote_output(text)}", is_retryable=is_retryable
+            ) from None
+        return parse_entries(document, [JsonValue(value)], source, text, is_retryable=is_retryable)
     return locate_predictions(document, written)
 
 
 def parse_entries(
-    document: Document, values: Sequence[JsonValue], source: str, *, is_retryable: bool = False
+    document: Document, values: Sequence[JsonValue], source: str, output: str, *, is_retryable: bool = False
 ) -> Response:
     """Convert JSON entries with any common field names to a response, and locate them in the document.
 
     `values`: JSON values in the output of a program or model.
-    `source`: name of the program in messages.
+    `source`, `output`: name and output of the program, for messages.
     Raise `ResponseError` if no value is a list of entries. Repairs are counted as telemetry events.
     """
     counts: Counter[str] = Counter()
     entries = extract_entries(values, counts)
     if entries is None:
-        raise ResponseError(f"{source} wrote no list of predictions", is_retryable=is_retryable)
+        raise ResponseError(f"{source} wrote no list of predictions: {quote_output(output)}", is_retryable=is_retryable)
     predictions = tuple(prediction for entry in entries if (prediction := to_prediction(entry, counts)) is not None)
     for event, count in counts.items():
         count_event(event, count)
     return locate_predictions(document, WrittenResponse(document.id, predictions))
+
+
+def quote_output(output: str) -> str:
+    """Return the beginning of a program's output in quotes, in one line, for messages."""
+    line = " ".join(output.split())
+    return repr(line if len(line) <= _MAX_QUOTED else f"{line[:_MAX_QUOTED]}…") if line else "nothing"
 
 
 def locate_predictions(document: Document, written: WrittenResponse) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
 from karat.evaluation.threshold_tuning import tune_threshold
 from karat.model.corpus import Corpus
-from karat.model.errors import InputError, UsageError
+from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.output.progress import track_progress
 from karat.model.results.result import Result
 from karat.model.spec.external_access import TrainingDetails
@@ -208,9 +208,13 @@ def _to_field_names(details: Mapping[str, str]) -> dict[str, str]:
     return {name.replace("-", "_").replace(" ", "_"): value for name, value in details.items()}
 
 
-def run_experiment(experiment: Experiment) -> Iterator[ExperimentResult]:
+def run_experiment(
+    experiment: Experiment, report_failure: Callable[[RunnableSystem, KaratError], None] | None = None
+) -> Iterator[ExperimentResult]:
     """Run and score every system on every dataset; yield each result as soon as it is available.
 
+    `report_failure`: receives a system that cannot run, such as one without its model, and the error; the other systems
+    run. Without it, the error is raised.
     With repetitions, each one is a result; published predictions are scored once. With `tune_on`, each system also
     runs on that dataset, and the threshold that is best there is applied.
     """
@@ -221,10 +225,16 @@ def run_experiment(experiment: Experiment) -> Iterator[ExperimentResult]:
         for system in experiment.systems:
             training = experiment.training.get(system.text) or experiment.training.get(system.name)
             for repeat in range(1 if system.predictions_file is not None else run_options.repeats):
-                system_run = run_system(system, corpus, run_options, repeat, training)
+                try:
+                    system_run = run_system(system, corpus, run_options, repeat, training)
+                    dev_run = None if dev is None else run_system(system, dev, run_options, repeat, training)
+                except KaratError as error:
+                    if report_failure is None:
+                        raise
+                    report_failure(system, error)
+                    break
                 run_request = request
-                if dev is not None:
-                    dev_run = run_system(system, dev, run_options, repeat, training)
+                if dev is not None and dev_run is not None:
                     run_request = request.replace(
                         settings={"threshold": tune_threshold(dev, dev_run.run, request, None)}
                     )

@@ -18,6 +18,7 @@ import msgspec
 from karat.model.document import Document, Response
 from karat.model.errors import KaratError, UsageError
 from karat.model.output.progress import Advance, track_progress
+from karat.model.output.text_layout import format_count
 from karat.model.spec.system import Link
 from karat.stats.timing import Usage, get_usage, start_measurement
 from karat.storage.data_folder import get_home_folder
@@ -330,8 +331,8 @@ class SystemRunner:
                     start = time.perf_counter()
             except StopIteration:
                 raise UsageError(
-                    f"{self._system.title} returned {index} responses for {len(documents)} documents. Return one "
-                    f"response per document."
+                    f"{self._system.title} returned {format_count(index, 'response')} for "
+                    f"{format_count(len(documents), 'document')}. Return one response per document."
                 ) from None
             except KaratError:
                 raise

@@ -13,6 +13,7 @@ from typing import Final
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.model.errors import UsageError
+from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.systems.linking.neural.metadata import Kind, check_train_extra
 from karat.systems.linking.neural.models import UNKNOWN_ENTITY
@@ -76,7 +77,7 @@ def train_linker(
         raise UsageError(f"{encoder} reads {bert.config.max_positions} tokens at most. Lower --max-length.")
     pieces = WordPieces.load(source)
     data = prepare_training_data(train, dev, candidate_runs, pieces, options.max_length, vocabulary)
-    metadata = {"data": train.name, "size": f"{data.train.n_mentions} mentions", "encoder": encoder}
+    metadata = {"data": train.name, "size": format_count(data.train.n_mentions, "mention"), "encoder": encoder}
     linker = TrainedLinker.create(kind, bert, pieces, data.entities, data.names, options.to_dict(), metadata)
     linker.model.to(torch.device(device_name))
     curve = fit(linker.model, data.train, data.dev, options, folder=folder, resume=resume, report=report)
