@@ -42,5 +42,5 @@ def test_an_error_in_an_array_names_the_object(tmp_path):
 def test_a_file_in_utf_16_names_the_command_that_converts_it(tmp_path, encoding):
     path = tmp_path / "gold.jsonl"
     path.write_text("".join(json.dumps(item) + "\n" for item in DOCUMENTS), encoding=encoding)
-    with pytest.raises(InputError, match="found UTF-16 text.*iconv -f UTF-16 -t UTF-8 gold.jsonl"):
+    with pytest.raises(InputError, match=r"found UTF-16 text.*iconv -f UTF-16 -t UTF-8 gold\.jsonl"):
         karat.load(path)

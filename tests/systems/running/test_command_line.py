@@ -119,12 +119,12 @@ def test_a_system_that_predictions_nothing_ends_the_run_with_1(karat_cli):
 
 def test_a_system_that_cannot_start_does_not_stop_the_others(karat_cli):
     ran = karat_cli("run", "popular", "fevry:nowhere", "--on", "demo", "--limit", "2")
-    assert ran.returncode == 1
-    assert "popular" in ran.stdout
-    assert "fevry:nowhere did not run: 'nowhere' has no trained model" in ran.stderr
+    assert ran.code == 1
+    assert "popular" in ran.out
+    assert "fevry:nowhere did not run: 'nowhere' has no trained model" in ran.err
     alone = karat_cli("run", "fevry:nowhere", "--on", "demo", "--limit", "2")
-    assert alone.returncode == 2
-    assert alone.stdout == ""
+    assert alone.code == 2
+    assert alone.out == ""
 
 
 def test_what_a_model_says_is_final_and_not_asked_for_again(karat_cli):
