@@ -69,17 +69,19 @@ def load(
     `on_error`: `fail` raises an error at the first invalid document, `skip` excludes invalid documents and counts them
     in `Corpus.skipped`.
     `duplicate_ids`: `fail` raises an error, `rename` numbers documents that share an id.
-    `columns`: roles of the columns of a CSV, TSV, JSON or JSONL file, as in `{"doc": "doc_id", "text": "body"}`.
+    `columns`: roles of the columns of a CSV, TSV, JSON or JSONL file, a data frame, a Hugging Face `Dataset` or a list
+    of dictionaries, as in `{"doc": "doc_id", "text": "body"}`. Mentions may be one per row, in a list of objects
+    (`{"start": "entities.start"}`), or in parallel lists.
     """
     if isinstance(source, Corpus):
         return source
     if isinstance(source, Run):
         raise UsageError(f"{source.name} is a run, not a gold standard. Pass the gold standard first, then the run.")
     if not isinstance(source, str | os.PathLike):
-        from karat.data.python_objects import to_corpus
+        from karat.data.python_objects import read_object_corpus, to_corpus
 
         with collect_defects(_merge_error_policy(on_error, duplicate_ids), "objects") as defects:
-            corpus = to_corpus(source)
+            corpus = to_corpus(source) if columns is None else read_object_corpus(source, columns)
         return replace(corpus, skipped={**corpus.skipped, **defects.counts})
     return _load_gold(
         _Input(os.fspath(source), format, _merge_error_policy(on_error, duplicate_ids), _custom_tables_from(columns)),
@@ -159,10 +161,14 @@ class _RunSource(NamedTuple):
         elif isinstance(self.source, Run):
             run = self.source
         else:
-            from karat.data.python_objects import to_run
+            from karat.data.python_objects import read_object_run, to_run
 
             with collect_defects(self.policy, "objects") as defects:
-                run = to_run(self.source, corpus, self.system)
+                run = (
+                    read_object_run(self.source, self.tables.columns[0], corpus)
+                    if self.tables.strict
+                    else to_run(self.source, corpus, self.system)
+                )
             run = replace(run, skipped={**run.skipped, **defects.counts})
         return run if self.system in (None, run.name) else replace(run, name=self.system)
 

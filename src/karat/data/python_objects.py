@@ -22,7 +22,10 @@ from karat.formats.parsing.blank_texts import make_blank_documents
 from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.json.records import convert_value
+from karat.formats.parsing.surfaces.columns import ColumnRoles
 from karat.formats.parsing.surfaces.run_builder import build_run_from_objects
+from karat.formats.parsing.surfaces.table import TableSource, read_table_corpus, read_table_run
+from karat.formats.parsing.surfaces.table_rows import TableRow
 from karat.formats.plugins.hf_datasets import build_corpus, build_run
 from karat.formats.plugins.spacy_docbin import read_doc
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
@@ -103,6 +106,46 @@ def to_corpus(data: ForeignObject) -> Corpus:
         skipped["documents without an id (numbered)"] += id is None
         documents.append(Document(id or str(number), doc.text, merge_duplicate_labels(labels, skipped), meta=meta))
     return Corpus.from_reader(documents, name="docs", skipped=skipped)
+
+
+def read_object_corpus(data: ForeignObject, columns: Mapping[str, str]) -> Corpus:
+    """Read a gold standard from a table of objects with the given columns by role."""
+    roles = ColumnRoles.from_columns(columns)
+    return read_table_corpus(_build_table(data, roles), roles)
+
+
+def read_object_run(data: ForeignObject, columns: ColumnRoles, corpus: Corpus | None) -> Run:
+    """Read predictions from a table of objects; `corpus` has the texts, for predictions without spans."""
+    return read_table_run(_build_table(data, columns), columns, None if corpus is None else lambda: corpus)
+
+
+def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
+    """Return a Hugging Face dataset, data frame, Arrow table or list of dictionaries as a table with these columns.
+
+    Raise `UsageError` for other objects, and for a table that lacks a column.
+    """
+    name = _get_dataset_name(data, "dataset") if _is_dataset(data) else "table"
+    items = _to_list(data)
+    if not items or not all(isinstance(item, Mapping) for item in items):
+        raise _unreadable_error(data, "a Dataset, a data frame or a list of dictionaries, if columns are named")
+    rows = [
+        TableRow({str(key): _to_plain(value) for key, value in item.items()}, f"{name}: row {number}")
+        for number, item in enumerate(items, 1)
+    ]
+    names = {key: None for row in rows for key in row.fields}
+    missing = [column for column in columns.required_columns.values() if column.partition(".")[0] not in names]
+    if missing:
+        raise UsageError(f"the {name} has no column {missing[0]!r}. It has {', '.join(names)}.")
+    return TableSource(name, name, rows)
+
+
+def _to_plain(value: ForeignObject) -> ForeignObject:
+    """Return a cell with arrays as lists and numbers of NumPy as numbers of Python."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _to_plain(member) for key, member in value.items()}
+    return [_to_plain(member) for member in value] if isinstance(value, list | tuple) else value
 
 
 def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None) -> Run:

@@ -70,7 +70,7 @@ def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Ru
     converted = map_valid(_read_answers(source), lambda record: _to_response(record.fields, record.location, counts))
     responses = [ResponseEntry(response, record.location) for record, response in converted]
     if not responses:
-        raise empty_file_error(source)
+        raise empty_file_error(source.label)
     return build_run(responses, texts, name=source.stem, skipped=counts)
 
 

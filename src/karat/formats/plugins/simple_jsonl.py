@@ -94,7 +94,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
         documents.append(Document(doc_id, line.text, labels, meta=title | line.other))
         locations.append(location)
     if not documents:
-        raise empty_file_error(source)
+        raise empty_file_error(source.label)
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
 
 
@@ -118,7 +118,7 @@ def read_run(source: ByteSource) -> Run:
         texts.append(line.text)
         locations.append(location)
     if not responses:
-        raise empty_file_error(source)
+        raise empty_file_error(source.label)
     return Run.from_reader(responses, name=source.stem, skipped=skipped, locate_row=locations.__getitem__, texts=texts)
 
 

@@ -109,7 +109,7 @@ class ElevantGold:
         Raise `InputError` if there is no document.
         """
         if self.batch is None:
-            raise empty_file_error(self.source)
+            raise empty_file_error(self.source.label)
         table = pa.concat_tables([*self.tables, _build_table(self.batch, self.source.label, self.skipped)])
         corpus = Corpus.from_table(table, name=name, metadata={}, locate_row=self._get_location)
         counts = Counter(skipped) + self.skipped

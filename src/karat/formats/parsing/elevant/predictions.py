@@ -94,7 +94,7 @@ class ElevantPredictions:
         Raise `InputError` if there is no response.
         """
         if not self.numbers:
-            raise empty_file_error(self.source)
+            raise empty_file_error(self.source.label)
         self._flush_batch()
         metadata = {}
         for field_name, values in self.component_counts.items():

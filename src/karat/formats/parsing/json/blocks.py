@@ -122,10 +122,13 @@ def _decode_and_repair(
     return value_object
 
 
-def empty_file_error(source: ByteSource) -> InputError:
-    """Build the error for a file without any valid object: the first defect that was skipped, or "no document"."""
+def empty_file_error(label: str) -> InputError:
+    """Build the error for a file without any valid object: the first defect that was skipped, or "no document".
+
+    `label`: the name of the file in messages.
+    """
     return get_defects().first_error or InputError(
-        source.label,
+        label,
         actual="no document",
         expected="one JSON object per line",
         remedy="Check that this is the correct file",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
+from typing import NamedTuple
 
 from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.json.blocks import empty_file_error
@@ -39,6 +40,25 @@ _BOM = b"\xef\xbb\xbf"
 _N_PREVIEWS = 3
 
 
+class TableSource(NamedTuple):
+    """The rows of a table, from a file or from objects."""
+
+    label: str
+    """The name of the table in messages."""
+    stem: str
+    """The name of the corpus or run."""
+    rows: Iterable[TableRow]
+    """The rows."""
+    texts: Callable[[str], str | None] | None = None
+    """The text of a document by id, if the texts are elsewhere."""
+
+    @classmethod
+    def from_file(cls, source: ByteSource, columns: ColumnRoles) -> TableSource:
+        """Return the table in a file; texts may be in a file or folder next to it."""
+        rows = read_rows(source, is_headerless=columns.is_headerless)
+        return cls(source.label, source.stem, rows, _open_texts(source, columns))
+
+
 @dataclass
 class _TableDocument:
     """The mentions of one document in all rows of a table, with its text, if known."""
@@ -52,17 +72,17 @@ def make_table_format(columns: ColumnRoles, on_preview: PreviewCallback | None =
     """Make the format of a table with these columns; `on_preview` gets the first mentions of each file."""
 
     def read_run(source: ByteSource) -> Run:
-        return _read_run(source, columns, None, on_preview)
+        return read_table_run(TableSource.from_file(source, columns), columns, None, on_preview)
 
     def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
-        return _read_run(source, columns, gold, on_preview)
+        return read_table_run(TableSource.from_file(source, columns), columns, gold, on_preview)
 
     return Format(
         title="custom table",
         suffix=".csv",
         recognises=lambda head: True,
         has_gold=lambda source: columns.has_texts,
-        read_corpus=lambda source, text: _read_corpus(source, columns, on_preview),
+        read_corpus=lambda source, text: read_table_corpus(TableSource.from_file(source, columns), columns, on_preview),
         read_run=read_run,
         read_run_with_gold=read_run_with_gold,
         is_kind_ambiguous=True,
@@ -84,7 +104,7 @@ def find_missing_columns(source: ByteSource, columns: ColumnRoles) -> list[str]:
     ]
 
 
-def _read_corpus(source: ByteSource, columns: ColumnRoles, on_preview: PreviewCallback | None) -> Corpus:
+def read_table_corpus(source: TableSource, columns: ColumnRoles, on_preview: PreviewCallback | None = None) -> Corpus:
     """Read gold documents from a table, locate their mentions, and preview the first ones.
 
     Raise `InputError` if there are no texts or no documents.
@@ -118,7 +138,7 @@ def _read_corpus(source: ByteSource, columns: ColumnRoles, on_preview: PreviewCa
             documents.append(Document(doc_id, document.text, labels))
             locations.append(document.location)
     if not documents:
-        raise empty_file_error(source)
+        raise empty_file_error(source.label)
     if on_preview is not None:
         lines = [
             _format_preview(d.id, label, d.text) for d in documents[:_N_PREVIEWS] for label in d.labels[:_N_PREVIEWS]
@@ -132,13 +152,16 @@ def _to_label(prediction: Prediction) -> Label:
     return Label(prediction.start, prediction.end, prediction.entity, types=prediction.types)
 
 
-def _read_run(
-    source: ByteSource, columns: ColumnRoles, gold: Callable[[], Corpus] | None, on_preview: PreviewCallback | None
+def read_table_run(
+    source: TableSource,
+    columns: ColumnRoles,
+    gold: Callable[[], Corpus] | None,
+    on_preview: PreviewCallback | None = None,
 ) -> Run:
     """Read predictions from a table and preview the first ones; `gold` loads the corpus with the texts, if needed."""
     documents = _read_documents(source, columns)
     if not documents:
-        raise empty_file_error(source)
+        raise empty_file_error(source.label)
     responses = [
         ResponseEntry(WrittenResponse(doc_id, tuple(document.predictions), document.text), document.location)
         for doc_id, document in documents.items()
@@ -173,15 +196,14 @@ def _format_preview(doc_id: str, item: Label | Prediction, text: str | None) -> 
 # --- rows
 
 
-def _read_documents(source: ByteSource, columns: ColumnRoles) -> dict[str, _TableDocument]:
+def _read_documents(source: TableSource, columns: ColumnRoles) -> dict[str, _TableDocument]:
     """Read the documents of a table with their mentions, by id, in the order of their first rows.
 
     The error policy decides whether an invalid row raises `InputError`, or is skipped and counted in `Defects`.
     """
     documents: dict[str, _TableDocument] = {}
     ids: dict[str, str] = {}
-    texts = _open_texts(source, columns)
-    for row in read_rows(source, is_headerless=columns.is_headerless):
+    for row in source.rows:
         with isolate_defects():
             text = _parse_text(row, columns)
             doc_id = _parse_id(row, columns, ids, text)
@@ -190,8 +212,8 @@ def _read_documents(source: ByteSource, columns: ColumnRoles) -> dict[str, _Tabl
                 for item in _split_mentions(row, columns)
                 if (prediction := _parse_prediction(item, columns)) is not None
             ]
-            if texts is not None:
-                text = texts(doc_id)
+            if source.texts is not None:
+                text = source.texts(doc_id)
             document = documents.setdefault(doc_id, _TableDocument(row.location, text))
             if text is not None and document.text is not None and text != document.text:
                 raise InputError(
@@ -232,15 +254,24 @@ def _parse_text(row: TableRow, columns: ColumnRoles) -> str | None:
 
 
 def _split_mentions(row: TableRow, columns: ColumnRoles) -> Iterator[TableRow]:
-    """Yield a row for each mention: the row itself, or one for each member of its list, with columns `LIST.FIELD`."""
+    """Yield a row for each mention: the row itself, or one for each member of a list.
+
+    Columns `LIST.FIELD` are fields of the objects in a list. If the column of spans or mentions is a list itself, its
+    members belong to those of the other lists in the row.
+    """
     lists = {
         name.rpartition(".")[0] for name in columns.mention_columns.values() if "." in name and name not in row.fields
     }
     if not lists:
-        yield row
+        yield from _split_parallel_lists(row, columns)
         return
     path = lists.pop()
     members = get_value(row.fields, path)
+    if isinstance(members, Mapping):  # of lists, as Hugging Face datasets return a list of objects
+        names = columns.mention_columns.values()
+        flat_row = TableRow({**row.fields, **{name: get_value(row.fields, name) for name in names}}, row.location)
+        yield from _split_parallel_lists(flat_row, columns)
+        return
     if members is not None and not isinstance(members, list):
         raise _cell_error(row, path, members, "a list of mentions")
     for number, member in enumerate(members or (), 1):
@@ -248,6 +279,25 @@ def _split_mentions(row: TableRow, columns: ColumnRoles) -> Iterator[TableRow]:
         if not isinstance(fields, dict):
             raise _cell_error(row, path, member, "a list of objects or lists")
         yield TableRow({f"{path}.{name}": value for name, value in fields.items()}, f"{row.location}, {path} {number}")
+
+
+def _split_parallel_lists(row: TableRow, columns: ColumnRoles) -> Iterator[TableRow]:
+    """Yield a row for each mention of a row whose columns of mentions are lists; otherwise the row itself.
+
+    Raise `InputError` if the lists differ in length.
+    """
+    key = columns.by_role.get("start") or columns.by_role["mention"]
+    members = get_value(row.fields, key)
+    if not isinstance(members, list):
+        yield row
+        return
+    lists = {name: get_value(row.fields, name) for name in columns.mention_columns.values()}
+    for name, values in lists.items():
+        if not isinstance(values, list) or len(values) != len(members):
+            raise _cell_error(row, name, values, f"a list of {len(members)} values, as in {key!r}")
+    for index in range(len(members)):
+        fields = {name: values[index] for name, values in lists.items() if isinstance(values, list)}
+        yield TableRow(fields, f"{row.location}, {key} {index + 1}")
 
 
 def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction | None:
