@@ -90,11 +90,17 @@ def _build_entry(result: Result, name: str, score: Score, interval: tuple[float,
 
 
 def build_tables(results: Sequence[Result]) -> Iterator[Rows]:
-    """Yield the rows of tables of precision, recall and F1 per view, of all other scores, and of scores by group."""
+    """Yield the rows of tables of precision, recall and F1 per view, of all other scores, and of scores by group.
+
+    The views of the headline are first, in its order, as in the terminal.
+    """
+    head = results[0]
+    headline_views = [str(parse_measure(name).view) for name in head.headline.values()]
+    table_views = [str(parse_measure(name).view) for name in head.table_measures]
     prf_views = [
         view
-        for view in dict.fromkeys(str(parse_measure(name).view) for name in results[0].table_measures)
-        if {f"{view}:{short}" for short in _PRF} <= {*results[0].table_measures}
+        for view in dict.fromkeys([*headline_views, *table_views])
+        if {f"{view}:{short}" for short in _PRF} <= {*(head.scores if view in headline_views else head.table_measures)}
     ]
     if prf_views:
         yield _build_run_rows(results, prf_views) if len(results) > 1 else _build_single_rows(results[0], prf_views)

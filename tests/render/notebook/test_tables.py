@@ -121,10 +121,10 @@ def test_tex_typesets_all_of_it(values, tmp_path):
 
 def test_the_best_are_bold_and_nothing_where_one_stands_alone(karat_cli):
     first, second, *_ = tables(karat_cli("score", "demo", "demo", "--latex").out)
-    assert first[0] == ["", "strong", "weak", "mention"]
+    assert first[0] == ["", "strong[in-kb]", "strong", "mention", "weak"]
     assert first[1][:4] == ["", "P", "R", "F1"]
     assert first[2][:2] == ["perfect", r"\textbf{100.0}"]
-    assert first[3][:4] == ["prior", "74.3", "51.9", "61.1"]
+    assert first[3][:4] == ["prior", "74.3", "54.2", "62.7"]
     assert ["strong:accuracy", r"\textbf{100.0}", "76.0", "83.7"] in second
     alone = karat_cli("score", "demo", "demo/noisy", "--latex").out
     assert "textbf" not in alone
@@ -139,10 +139,21 @@ def test_where_less_is_better_the_least_is_bold(karat_cli):
     assert shown["strong:macro.f1-sd"] == []
 
 
+def test_terminal_notebook_and_papers_lead_with_the_same_scores(karat_cli):
+    terminal = karat_cli("score", "demo", "demo/prior").out
+    scores = ["74.3", "54.2", "62.7"]
+    assert next(line for line in terminal.splitlines() if line.startswith("prior")).split()[1:4] == scores
+    result = karat.evaluate("demo", "demo/prior")
+    assert tables(result.to_latex())[0][1][1:4] == scores
+    rows = re.findall(r"<tr>(.*?)</tr>", result._repr_html_())
+    assert re.findall(r">([\d.]+)<", rows[1])[:3] == scores
+    assert "strong[in-kb]:micro.f1 0.6267" in repr(result)
+
+
 def test_markdown_and_intervals_on_the_command_line(karat_cli):
     ran = karat_cli("score", "demo", "demo/noisy", "demo/prior", "--markdown", "--ci", "--plus-minus", "--by", "types")
     assert ran.code == 0
-    assert "|  | strong P | strong R | strong F1 |" in ran.out
+    assert r"|  | strong\[in-kb\] P | strong\[in-kb\] R | strong\[in-kb\] F1 |" in ran.out
     assert re.search(r"^\| prior \| \*\*74\.3 ± \d", ran.out, re.MULTILINE)
     assert "| strong, by types | noisy P | noisy R | noisy F1 | noisy gold |" in ran.out
 

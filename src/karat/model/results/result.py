@@ -472,10 +472,9 @@ class Result(TableDisplay, ChartDisplay):
     """The `karat.evaluation.evaluation.Evaluation` behind the result."""
 
     def __repr__(self) -> str:
-        scores = ", ".join(
-            f"{name} {'undefined' if self[name] is None else f'{self[name]:.4f}'}" for name in self.table_measures[:3]
-        )
-        return f"<Result {self.run} on {self.corpus}: {scores}{', …' if len(self.table_measures) > 3 else ''}>"
+        names = list(self.headlines()[0].list_columns().values()) if self.headline else self.table_measures[:3]
+        scores = ", ".join(f"{name} {'undefined' if self[name] is None else f'{self[name]:.4f}'}" for name in names)
+        return f"<Result {self.run} on {self.corpus}: {scores}{', …' if len(self.table_measures) > len(names) else ''}>"
 
     def __getitem__(self, measure: str) -> float | None:
         return self.score(measure).value
