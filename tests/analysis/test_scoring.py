@@ -143,7 +143,7 @@ def test_an_overlay_is_scored_besides_and_reports_what_does_not_fit(files):
     misfit = {"action": "remove", "document": "test-1", "start": 4, "end": 7, "entity": "Q9"}
     (files / "o.jsonl").write_text("".join(json.dumps(line) + "\n" for line in (head, relink, misfit)))
     results, notes = score_overlay("o.jsonl", scored)
-    assert notes == ["o.jsonl: 1 changes to unknown labels"]
+    assert notes == ["o.jsonl: changes to unknown labels: 1"]
     # Two of three predictions link one of two entities: P 1/3, R 1/2 before; the relinked label is found too.
     assert scored.results[0]["strong[in-kb]:micro.r"] == 0.5
     assert results[0]["strong[in-kb]:micro.r"] == 1

@@ -216,3 +216,7 @@ def command(
     for result in [*results, *corrected] if tables.merged_ids else ():
         for spelling in () if result.id_health is None else result.id_health.format_spellings():
             echo(f"{result.run}: {spelling}")
+    if len(corrected) > 1:
+        from karat.protocols.verification.overlay import describe_rank_changes
+
+        echo("\n" + describe_rank_changes(results, corrected))

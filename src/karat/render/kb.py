@@ -9,6 +9,7 @@ from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.manifest import SnapshotManifest, SnapshotSource
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
+from karat.model.output.text_layout import format_count, wrap_text
 from karat.render.tables import draw_text, get_layout
 
 
@@ -111,6 +112,17 @@ def render_resolution(resolution: Resolution, *, list_ids: bool = False, width: 
             for status, ids in resolution.ids_by_status.items()
             if status is not IdStatus.UNCHANGED
         ]
+    unknown = resolution.ids_by_status.get(IdStatus.UNKNOWN, ())
+    if unknown:
+        finding = f"{format_count(len(unknown), 'id is', 'ids are')} unknown, such as {unknown[0]}"
+        listing = "" if list_ids else " --list lists them."
+        blocks.append(
+            wrap_text(
+                f"{finding}.{listing} karat kb find NAME searches the names of entities. --kb DIR maps ids that are in "
+                "the rows of DIR/same_as.tsv, an entity and another id of it.",
+                width,
+            )
+        )
     return get_layout(None, width).join(blocks)
 
 

@@ -8,7 +8,7 @@ import pytest
 import karat
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
-from karat.protocols.verification.overlay import build_overlay, encode_overlay
+from karat.protocols.verification.overlay import build_overlay, describe_rank_changes, encode_overlay
 from tests.protocols.verification.test_overlay import judged
 from tests.render.test_schemas import schema_of
 
@@ -38,6 +38,39 @@ def test_scores_are_shown_before_and_after_an_overlay(karat_cli, tmp_path):
     assert karat_cli("explain", signature).code == 0
     corpora = [json.loads(line)["corpus"] for line in (tmp_path / "r.json").read_text().splitlines()]
     assert len(corpora) == 2
+
+
+def test_an_overlay_says_which_ranks_it_changes(karat_cli, tmp_path):
+    write_overlay(tmp_path / "o.jsonl")
+    ran = karat_cli("score", "demo", "demo/prior", "demo/noisy", "--overlay", tmp_path / "o.jsonl")
+    assert ran.out.splitlines()[-1].startswith("ranks by strong[in-kb]:micro.f1 after the overlay: ")
+
+
+def test_ranks_count_the_better_systems():
+    high, low = (karat.evaluate("demo", f"demo/{name}") for name in ("prior", "noisy"))
+    names = [f"{result.run}" for result in (high, low)]
+    assert describe_rank_changes([high, low], [high, low]).endswith(": unchanged")
+    assert describe_rank_changes([high, low], [low, high]).endswith(f": {names[0]} 1 → 2, {names[1]} 2 → 1")
+    assert describe_rank_changes([high], [low]) == ""
+
+
+def test_swapped_files_are_recognised(karat_cli, tmp_path):
+    changes = write_overlay(tmp_path / "o.jsonl")
+    karat.save(karat.load("demo"), tmp_path / "gold.jsonl")
+    ran = karat_cli("verify", "apply", tmp_path / "gold.jsonl", tmp_path / "o.jsonl", "--out", tmp_path / "new.jsonl")
+    assert (ran.code, ran.out) == (0, f"remove {changes}\n")
+    assert "o.jsonl is the overlay" in ran.err
+
+
+@pytest.mark.extras
+def test_the_number_of_people_that_a_campaign_needs_is_stated(karat_cli, tmp_path):
+    store = tmp_path / "c.sqlite"
+    made = karat_cli("verify", "create", "c", "--gold", "demo", "--judges", "3", "--store", store)
+    # 50 tasks for three judges each; one of a judge's 20 tasks is a control: 150 / 19, rounded up.
+    assert "150 judgements need 8 people with 20 tasks each" in made.out
+    invited = karat_cli("verify", "invite", store, *"abcdefg")
+    assert "need 8 people with 20 tasks each; 7 entered or are invited now" in invited.err
+    assert karat_cli("verify", "invite", store, *"abcdefgh").err == ""
 
 
 def test_an_overlay_of_something_else_is_refused(karat_cli, tmp_path):

@@ -21,11 +21,14 @@ def command(overlay: str, gold: str, out: str) -> None:
     The output is a gold standard that all commands can read.
     """
     from karat.data.load import load, save
-    from karat.protocols.verification.overlay import apply_overlay, read_overlay
+    from karat.protocols.verification.overlay import apply_overlay, is_overlay, read_overlay
 
     check_paths([overlay, gold], [out])
+    if is_overlay(gold) and not is_overlay(overlay):
+        overlay, gold = gold, overlay
+        echo(f"karat: {overlay} is the overlay, and {gold} is the gold standard; the arguments were swapped.", err=True)
     patch = apply_overlay(load(gold), read_overlay(overlay))
     save(patch.corpus, out)
     echo(", ".join(f"{action} {count}" for action, count in patch.applied.items()) or "no changes", err=out == "-")
     for reason, count in patch.excluded.items():
-        echo(f"karat: {count} {reason}", err=True)
+        echo(f"karat: {overlay}: {reason}: {count}", err=True)

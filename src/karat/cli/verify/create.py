@@ -117,6 +117,12 @@ def command(
     n_tasks = sum(not task.is_control for task in campaign.tasks)
     n_controls = len(campaign.tasks) - n_tasks
     echo(f"{campaign_store.database.label}: {format_count(n_tasks, 'task')}, {format_count(n_controls, 'control')}")
+    n_people = campaign.count_needed_people()
+    if n_people is not None:
+        echo(
+            f"  {format_count(campaign.n_judgements, 'judgement')} need {format_count(n_people, 'person', 'people')} "
+            f"with {format_count(campaign.options.batch, 'task')} each"
+        )
     for source_name, counts in campaign.options.counts.items():
         echo(f"  {source_name}: {', '.join(f'{kind_name} {count}' for kind_name, count in counts.items())}")
     if kb is None and campaign.options.kb is not None:

@@ -6,6 +6,7 @@ import click
 
 from karat.cli.campaigns import invitation_options, lead_option, print_invitations, print_lead_links
 from karat.cli.options.declaration import karat_command
+from karat.cli.output import echo
 
 
 @karat_command()
@@ -26,4 +27,14 @@ def command(store: str, workers: tuple[str, ...], lead: bool, days: float, url: 
     if lead:
         print_lead_links(campaign_store, workers, days, url, "a judge")
     else:
+        campaign = campaign_store.campaign
+        n_people = campaign.count_needed_people()
+        n_invited = len({*workers, *campaign_store.get_workers().values()})
         print_invitations(campaign_store, workers, days, url)
+        if n_people is not None and n_invited < n_people:
+            echo(
+                f"karat: {campaign.n_judgements:,} judgements need {n_people:,} people with {campaign.options.batch} "
+                f"tasks each; {n_invited:,} entered or are invited now. Invite more, or create the campaign again with "
+                "a larger --tasks-per-judge or fewer --judges.",
+                err=True,
+            )

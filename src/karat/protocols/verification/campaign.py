@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
@@ -139,6 +140,18 @@ class Campaign(msgspec.Struct, frozen=True):
     """Tasks in the order in which they are offered; control tasks come last."""
     secret: str = ""
     """Key that signs invitations and selects controls, which judges never see; empty until the campaign is stored."""
+
+    @property
+    def n_judgements(self) -> int:
+        """Number of judgements that the tasks need, without controls."""
+        return self.options.judges * sum(not task.is_control for task in self.tasks)
+
+    def count_needed_people(self) -> int | None:
+        """Return how many people the campaign needs at least; None if people may do any number of tasks."""
+        options = self.options
+        if not options.batch:
+            return None
+        return max(options.judges, ceil(self.n_judgements / (options.batch - options.controls)))
 
     def require_kind(self, kind: CampaignKind) -> Campaign:
         """Return the campaign unchanged; raise `UsageError` if it is of another kind."""

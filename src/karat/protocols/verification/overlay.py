@@ -328,7 +328,40 @@ def score_overlay(path: str, scored: ScoredRuns) -> tuple[list[Result], list[str
     """
     patch = apply_overlay(scored.corpus, read_overlay(path))
     results = [create_evaluation(item.request, patch.corpus, item.run).result for item in scored.runs]
-    return results, [f"{path}: {count} {reason}" for reason, count in patch.excluded.items()]
+    return results, [f"{path}: {reason}: {count}" for reason, count in patch.excluded.items() if count]
+
+
+def describe_rank_changes(before: Sequence[Result], after: Sequence[Result]) -> str:
+    """Return a line on the systems whose rank by the first headline measure differs after an overlay.
+
+    Ranks are 1 plus the number of systems with a higher score; systems without score have none. Empty for one system.
+    """
+    if len(before) < 2:
+        return ""
+    measure = next(iter(before[0].headline.values()), before[0].table_measures[0])
+    ranks = [_rank_results(results, measure) for results in (before, after)]
+    changes = [
+        f"{result.run} {old or 'none'} → {new or 'none'}"
+        for result, old, new in zip(before, *ranks, strict=True)
+        if old != new
+    ]
+    return f"ranks by {measure} after the overlay: {', '.join(changes) or 'unchanged'}"
+
+
+def _rank_results(results: Sequence[Result], measure: str) -> list[int | None]:
+    """Return the rank of each result by a measure; None if its score is undefined."""
+    values = [result[measure] for result in results]
+    return [
+        None if value is None else 1 + sum(other is not None and other > value for other in values) for value in values
+    ]
+
+
+def is_overlay(path: str) -> bool:
+    """Return whether a file begins like an overlay; False for the name of a dataset."""
+    source = Source(path)
+    return (
+        source.exists and not source.is_folder and f'"{LAYOUT.partition("/")[0]}/'.encode() in source.first_bytes[:200]
+    )
 
 
 def encode_overlay(overlay: Overlay) -> Iterator[bytes]:
