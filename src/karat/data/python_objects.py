@@ -139,15 +139,6 @@ def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
     return TableSource(name, name, rows)
 
 
-def _to_plain(value: ForeignObject) -> ForeignObject:
-    """Return a cell with arrays as lists and numbers of NumPy as numbers of Python."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _to_plain(member) for key, member in value.items()}
-    return [_to_plain(member) for member in value] if isinstance(value, list | tuple) else value
-
-
 def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None) -> Run:
     """Convert responses, predictions, a Hugging Face dataset or spaCy `Doc` objects to a run named `system`.
 
@@ -452,8 +443,8 @@ def _to_dictionary(item: ForeignObject) -> Mapping[str, ForeignObject]:
 
 
 def _to_plain(item: ForeignObject) -> ForeignObject:
-    """Return a value with Python's own numbers instead of NumPy's."""
-    return msgspec.to_builtins(item, enc_hook=lambda number: number.item())
+    """Return a value with Python's own numbers and lists instead of NumPy's."""
+    return msgspec.to_builtins(item, enc_hook=lambda value: value.tolist())
 
 
 def _to_struct(item: ForeignObject, struct: type[_T], where: str) -> _T:
