@@ -209,7 +209,7 @@ def _to_field_names(details: Mapping[str, str]) -> dict[str, str]:
 
 
 def run_experiment(
-    experiment: Experiment, report_failure: Callable[[RunnableSystem, KaratError], None] | None = None
+    experiment: Experiment, report_failure: Callable[[RunnableSystem, KaratError], object] | None = None
 ) -> Iterator[ExperimentResult]:
     """Run and score every system on every dataset; yield each result as soon as it is available.
 
