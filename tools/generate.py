@@ -465,7 +465,7 @@ def build_files() -> dict[Path, str]:
         ),
         **{folder / f"{name}.schema.json": to_json(schema) for name, schema in build_all_schemas().items()},
     }
-    for page in [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = page.read_text(encoding="utf-8")
         fresh = re.sub(
             r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)",

@@ -85,7 +85,7 @@ def test_readme_names_the_two_commands():
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
@@ -103,7 +103,7 @@ def test_the_stored_predictions_of_the_demo_can_be_made_again(tmp_path):
 
 def test_no_page_sends_a_user_below_the_root():
     """Plugin authors of this repository read CONTRIBUTING.md, which may; pages for users name what the root has."""
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         code = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
         assert not [
             line
