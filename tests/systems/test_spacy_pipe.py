@@ -33,8 +33,8 @@ def _respond(document):
         return Response(document.id, error="no idea")
     if document.labels:
         return Response(document.id, tuple(Prediction(label.start, label.end, None) for label in document.labels))
-    spans = ((0, 3, "Q1"), (0, 9, "Q2"), (10, 12, None))
-    return Response(document.id, tuple(Prediction(*span) for span in spans))
+    spans = ((0, 3, "Q1", 0.1), (0, 9, "Q2", 0.2), (10, 12, None, 0.3))
+    return Response(document.id, tuple(Prediction(*span, score=score) for *span, score in spans))
 
 
 SYSTEM = System(
@@ -178,9 +178,12 @@ def test_the_system_detects_mentions_if_asked(spacy, tmp_path):
         ("Washington", "Q1", "MENTION"),
         ("DC", "NIL", "MENTION"),
     ]
+    assert [span._.karat_score for span in doc.ents] == [0.1, 0.3]
     assert doc._.karat_skipped == {"mentions extended to whole tokens": 3, "overlapping mentions": 1}
     doc = pipeline(spacy, system=str(path), detect=True, spans_key="sc")("Washington DC")
     assert [span.kb_id_ for span in doc.spans["sc"]] == ["Q1", "Q2", "NIL"]
+    assert [span._.karat_score for span in doc.spans["sc"]] == [None, None, 0.3]
+    assert doc._.karat_skipped["scores and candidates of mentions that share a span"] == 2
     assert [span.label_ for span in doc.ents] == ["NAME"]  # of the entity ruler
     doc = spacy.blank("en")("Washington DC")
     doc.spans["sc"] = [doc[0:1], doc[0:2]]

@@ -59,7 +59,8 @@ def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Ru
     """Read the predictions; `gold` loads the gold standard, whose texts identify sentences without id."""
     skipped: Counter[str] = Counter()
     ids, by_text = UniqueIds(), None
-    responses, texts, locations = [], [], []
+    responses: list[Response] = []
+    texts, locations = [], []
     for record, sentence in map_valid(
         _read_sentences(source), lambda record: convert_value(record.fields, _Sentence, record.location)
     ):

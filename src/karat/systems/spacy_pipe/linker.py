@@ -118,8 +118,8 @@ class SpacyLinker:
                     self._annotate(doc, response.predictions)
                     yield doc
                 else:
-                    problem = KaratError(f"{self.name}: {self.settings.system} failed: {response.error}")
-                    self.get_error_handler()(self.name, self, [doc], problem)
+                    failure = KaratError(f"{self.name}: {self.settings.system} failed: {response.error}")
+                    self.get_error_handler()(self.name, self, [doc], failure)
 
     def _link_batch(self, docs: Sequence[Any]) -> list[Response]:
         """Return the response for each `Doc`; without text or mentions to link, an empty one."""
@@ -129,8 +129,10 @@ class SpacyLinker:
             return [Response(document.id) for document in documents]
         if self._link is None:
             self._link = self._configured.start(gold_mentions=not self.settings.detect)
-        responses = {response.id: response for response in self._link(queries)}
-        return [responses.get(document.id, Response(document.id)) for document in documents]
+        responses = {document.id: Response(document.id) for document in documents}
+        responses |= {document.id: Response(document.id, error="no response") for document in queries}
+        responses |= {response.id: response for response in self._link(queries)}
+        return [responses[document.id] for document in documents]
 
     def _to_document(self, number: int, doc: Any) -> Document:  # noqa: ANN401
         """Return a `Doc` as a document, whose labels are the mentions to link."""
@@ -170,17 +172,22 @@ class SpacyLinker:
         """Replace the mentions of a `Doc` by the predictions of the system; `skipped` counts changed and lost ones."""
         from spacy.util import filter_spans
 
-        spans = []
+        pairs = []
         for prediction in predictions:
             fields = {"label": ",".join(prediction.types) or UNTYPED, "kb_id": format_entity(prediction.entity)}
             span = doc.char_span(prediction.start, prediction.end, **fields, alignment_mode="expand")
             skipped["mentions extended to whole tokens"] += (span.start_char, span.end_char) != prediction.span
-            spans.append(span)
-            _set_attributes(span, prediction)
+            pairs.append((span, prediction))
         if self.settings.spans_key is None:
-            n_spans, spans = len(spans), filter_spans(spans)
-            skipped["overlapping mentions"] += n_spans - len(spans)
-        self._store_spans(doc, spans)
+            separate = set(map(id, filter_spans([span for span, _ in pairs])))
+            skipped["overlapping mentions"] += len(pairs) - len(separate)
+            pairs = [pair for pair in pairs if id(pair[0]) in separate]
+        self._store_spans(doc, [span for span, _ in pairs])
+        counts = Counter((span.start, span.end) for span, _ in pairs)
+        for span, prediction in pairs:
+            is_shared = counts[span.start, span.end] > 1  # the attributes belong to the place, not to the object
+            skipped["scores and candidates of mentions that share a span"] += is_shared
+            _set_attributes(span, Prediction(prediction.start, prediction.end) if is_shared else prediction)
 
     def _store_spans(self, doc: Any, spans: Sequence[Any]) -> None:  # noqa: ANN401
         """Store the mentions in the entities or in the span group."""
