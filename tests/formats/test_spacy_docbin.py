@@ -174,6 +174,16 @@ def test_a_prediction_outside_its_text_is_refused():
 
 
 @pytest.mark.extras
+def test_predictions_without_texts_need_no_more_spaces_than_allowed(tmp_path):
+    run = Run.from_responses([Response("d", (Prediction(2000, 2**31 - 1, "Q1"),))])
+    with pytest.raises(InputError, match="Correct the offsets, or pass the texts"):
+        FORMAT.write_run(run, io.BytesIO())
+    karat.save(Run.from_responses([Response("d", (Prediction(2, 9, "Q1"),))]), tmp_path / "x.spacy")
+    corpus = karat.load(tmp_path / "x.spacy", format="spacy-docbin")
+    assert corpus.skipped == {"documents without text (replaced by spaces)": 1}
+
+
+@pytest.mark.extras
 def test_user_data_of_others_under_karats_names_is_an_error_of_the_file():
     from spacy.tokens import Doc, DocBin, Span
     from spacy.vocab import Vocab

@@ -8,7 +8,7 @@ are the extension attributes `span._.karat_score` and `span._.karat_candidates`,
 `doc.ents` cannot store overlapping mentions. A document with such mentions stores all its mentions in the span group
 `karat`, and as many as possible in `doc.ents`. If there is such a group, it is read instead of `doc.ents`. Tokens are
 words, split where mentions begin and end; they are not linguistic tokens. Predictions without texts get texts of
-spaces, and `user_data["has_text"]` is false.
+spaces, and `user_data["karat_has_text"]` is false.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from itertools import pairwise
 from typing import IO, Any, Final, NamedTuple
 
 from karat.formats.parsing.duplicates import merge_duplicate_labels
-from karat.model.corpus import Corpus
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError, KaratError, UsageError
+from karat.model.limits import get_limit, limit_error
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import NIL_ID
@@ -42,7 +43,7 @@ UNTYPED: Final = "MENTION"
 """The label of a mention without a type."""
 
 _SPAN_GROUP = "karat"
-_HAS_TEXT = "has_text"
+_HAS_TEXT = "karat_has_text"
 _READ_ERRORS = (
     *(ValueError, LookupError, TypeError, AssertionError, AttributeError, ArithmeticError),
     *(zlib.error, MemoryError, RecursionError, ImportError),  # raised by spaCy for damaged files
@@ -80,15 +81,11 @@ class DocContent(NamedTuple):
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
     skipped: Counter[str] = Counter()
-    documents = [
-        Document(
-            content.id or str(number),
-            doc.text,
-            merge_duplicate_labels(content.to_labels(skipped), skipped),
-            meta=content.meta,
-        )
-        for number, doc, content in _read_docs(source, skipped)
-    ]
+    documents = []
+    for doc_id, doc, content in _read_docs(source, skipped):
+        labels = merge_duplicate_labels(content.to_labels(skipped), skipped)
+        documents.append(Document(doc_id, doc.text, labels, meta=content.meta))
+        skipped[NO_TEXT_NOTE] += not content.has_text
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped)
 
 
@@ -96,22 +93,22 @@ def read_run(source: ByteSource) -> Run:
     """Read a system's predictions, which spaCy writes like gold labels."""
     skipped: Counter[str] = Counter()
     responses, texts = [], []
-    for number, doc, content in _read_docs(source, skipped):
-        responses.append(Response(content.id or str(number), content.predictions))
+    for doc_id, doc, content in _read_docs(source, skipped):
+        responses.append(Response(doc_id, content.predictions))
         texts.append(doc.text if content.has_text else None)
     return Run.from_reader(responses, name=source.stem, skipped=skipped, texts=texts)
 
 
-def _read_docs(source: ByteSource, skipped: Counter[str]) -> Iterator[tuple[int, Any, DocContent]]:
-    """Yield number, spaCy's `Doc` and content of each document; raise `InputError` if the file is damaged.
+def _read_docs(source: ByteSource, skipped: Counter[str]) -> Iterator[tuple[str, Any, DocContent]]:
+    """Yield id, spaCy's `Doc` and content of each document; raise `InputError` if the file is damaged.
 
-    Documents without id, which are kept, and data that are not read are counted in `skipped`.
+    Documents without id, which are numbered, and data that are not read are counted in `skipped`.
     """
     tokens, vocab = _import_spacy()
     data = source.read_bytes()
     try:
         docs = list(tokens.DocBin().from_bytes(data).get_docs(vocab))
-        contents = [(number, doc, read_doc(doc, skipped)) for number, doc in enumerate(docs, 1)]
+        contents = [read_doc(doc, skipped) for doc in docs]
     except _READ_ERRORS as problem:
         raise InputError(
             source.label,
@@ -119,8 +116,9 @@ def _read_docs(source: ByteSource, skipped: Counter[str]) -> Iterator[tuple[int,
             expected="a complete file as DocBin.to_disk writes it",
             remedy="Write or fetch the file again",
         ) from None
-    skipped["documents without an id (numbered)"] += sum(content.id is None for _, _, content in contents)
-    yield from contents
+    for number, (doc, content) in enumerate(zip(docs, contents, strict=True), 1):
+        skipped["documents without an id (numbered)"] += content.id is None
+        yield str(number) if content.id is None else content.id, doc, content
 
 
 def read_doc(doc: Any, skipped: Counter[str], spans_key: str | None = None) -> DocContent:  # noqa: ANN401
@@ -195,14 +193,22 @@ def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
 def write_run(run: Run, file: IO[bytes]) -> None:
     """Write all predictions as one DocBin, with the texts if the run has them, and spaces otherwise.
 
-    The DocBin is built in memory. Raise `UsageError` for types, ids or spans that it cannot store.
+    The DocBin is built in memory. Raise `UsageError` for types, ids or spans that it cannot store, and `InputError` if
+    the spaces are too many.
     """
     writer = _DocWriter()
+    n_spaces = 0
     texts = [None] * len(run) if run.texts is None else run.texts.to_pylist()
     for response, text in zip(run, texts, strict=True):
-        blank = " " * max((prediction.end for prediction in response.predictions), default=0)
-        user_data = {_HAS_TEXT: False} if text is None else {}
-        writer.add(response.id, blank if text is None else text, response.predictions, user_data)
+        if text is None:
+            length = max((prediction.end for prediction in response.predictions), default=0)
+            n_spaces += length
+            if n_spaces > get_limit("blank"):
+                finding = f"offsets up to {length:,} in documents without texts"
+                raise limit_error("blank", run.name, finding, "Correct the offsets, or pass the texts")
+            writer.add(response.id, " " * length, response.predictions, {_HAS_TEXT: False})
+        else:
+            writer.add(response.id, text, response.predictions, {})
     file.write(writer.to_bytes())
 
 
