@@ -63,6 +63,20 @@ def test_the_examples_for_notebooks_run():
     assert (failed, tried >= 13) == (0, True)
 
 
+@pytest.mark.extras
+def test_the_examples_for_spacy_run():
+    spacy = pytest.importorskip("spacy")
+    from karat.systems.spacy_pipe import factory, scorer
+
+    assert (
+        factory.DEFAULT_SYSTEM
+    )  # importing it registers the component, also where the entry points are of another tree
+    if "karat.linker_scorer.v1" not in spacy.registry.scorers:
+        spacy.registry.scorers.register("karat.linker_scorer.v1", func=scorer.make_linker_scorer)
+    failed, tried = doctest.testfile(str(ROOT / "docs" / "spacy.md"), module_relative=False)
+    assert (failed, tried >= 16) == (0, True)
+
+
 def test_docstring_of_the_package_runs():
     failed, tried = doctest.testmod(karat)
     assert (failed, tried) == (0, 3)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import UNLINKED, Corpus, Document, InputError, KaratError, Label, Prediction
+from karat import UNLINKED, Candidate, Corpus, Document, InputError, KaratError, Label, Prediction, Response, Run
+from karat.data.convert import count_losses
 from karat.formats.plugins.spacy_docbin import FORMAT, _tokenise
 from karat.model.errors import UsageError
 
@@ -125,6 +126,73 @@ def test_what_is_written_is_read_again(made):
     FORMAT.write_corpus(Corpus.from_documents(made), file)
     assert FORMAT.recognises(file.getvalue())
     assert list(FORMAT.read_corpus(Held(file.getvalue()), True)) == made
+
+
+def scored(draw, label):
+    score = draw(st.none() | st.floats(-2, 2))
+    candidates = draw(st.lists(st.builds(Candidate, st.sampled_from(["Q1", "é b"]), st.none() | st.floats(0, 1))))
+    return Prediction(
+        label.start, label.end, label.entity, types=label.types, score=score, candidates=tuple(candidates)
+    )
+
+
+@pytest.mark.extras
+@given(documents(), st.booleans(), st.data())
+def test_predictions_that_are_written_are_read_again_with_scores_and_candidates(made, has_text, data):
+    responses = [
+        Response(document.id, tuple(scored(data.draw, label) for label in document.labels)) for document in made
+    ]
+    texts = [document.text for document in made] if has_text else []
+    run = Run.from_reader(responses, name="r", texts=texts)
+    file = io.BytesIO()
+    FORMAT.write_run(run, file)
+    assert FORMAT.recognises(file.getvalue())
+    again = FORMAT.read_run(Held(file.getvalue()))
+    assert list(again) == responses
+    assert (None if again.texts is None else again.texts.to_pylist()) == (texts or None)
+    assert again.skipped == count_losses(run, FORMAT) == {}
+
+
+@pytest.mark.extras
+def test_predictions_on_one_span_lose_their_scores_which_is_counted(tmp_path):
+    predictions = (Prediction(0, 1, "Q1", score=0.5), Prediction(0, 1, "Q2", score=0.4), Prediction(2, 3, None))
+    run = Run.from_responses([Response("d", predictions, seconds=1.0)])
+    assert count_losses(run, FORMAT) == {
+        "score and candidates of predictions that share a span": 2,
+        "seconds of documents": 1,
+    }
+    karat.save(run, tmp_path / "x.spacy")
+    (response,) = karat.load_run(tmp_path / "x.spacy")
+    assert response.predictions == (Prediction(0, 1, "Q1"), Prediction(0, 1, "Q2"), Prediction(2, 3, None))
+
+
+@pytest.mark.extras
+def test_a_prediction_outside_its_text_is_refused():
+    run = Run.from_reader([Response("d", (Prediction(2, 9, "Q1"),))], name="r", texts=["text"])
+    with pytest.raises(UsageError, match="'d' has a mention at 2:9, not within its text"):
+        FORMAT.write_run(run, io.BytesIO())
+
+
+@pytest.mark.extras
+def test_predictions_without_texts_need_no_more_spaces_than_allowed(tmp_path):
+    run = Run.from_responses([Response("d", (Prediction(2000, 2**31 - 1, "Q1"),))])
+    with pytest.raises(InputError, match="Correct the offsets, or pass the texts"):
+        FORMAT.write_run(run, io.BytesIO())
+    karat.save(Run.from_responses([Response("d", (Prediction(2, 9, "Q1"),))]), tmp_path / "x.spacy")
+    corpus = karat.load(tmp_path / "x.spacy", format="spacy-docbin")
+    assert corpus.skipped == {"documents without text (replaced by spaces)": 1}
+
+
+@pytest.mark.extras
+def test_user_data_of_others_under_karats_names_is_an_error_of_the_file():
+    from spacy.tokens import Doc, DocBin, Span
+    from spacy.vocab import Vocab
+
+    doc = Doc(Vocab(), words=["Ada"])
+    doc.ents = [Span(doc, 0, 1, label="PER")]
+    doc.user_data["._.", "karat_score", 0, 3] = "high"
+    with pytest.raises(InputError, match="could not convert string to float"):
+        FORMAT.read_run(Held(DocBin(store_user_data=True, docs=[doc]).to_bytes()))
 
 
 @pytest.mark.extras

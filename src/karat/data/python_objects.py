@@ -19,7 +19,6 @@ import msgspec
 
 from karat.data.load import ForeignObject
 from karat.formats.parsing.blank_texts import make_blank_documents
-from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.json.records import convert_value
 from karat.formats.parsing.surfaces.columns import ColumnRoles
@@ -102,9 +101,10 @@ def to_corpus(data: ForeignObject) -> Corpus:
     skipped: Counter[str] = Counter()
     documents = []
     for number, doc in enumerate(items, 1):
-        id, labels, meta = read_doc(doc, skipped)
-        skipped["documents without an id (numbered)"] += id is None
-        documents.append(Document(id or str(number), doc.text, merge_duplicate_labels(labels, skipped), meta=meta))
+        content = read_doc(doc, skipped)
+        skipped["documents without an id (numbered)"] += content.id is None
+        labels = merge_duplicate_labels(content.to_labels(skipped), skipped)
+        documents.append(Document(content.id or str(number), doc.text, labels, meta=content.meta))
     return Corpus.from_reader(documents, name="docs", skipped=skipped)
 
 
@@ -332,16 +332,12 @@ def _read_docs(
     documents = []
     for number, item in enumerate(items, 1):
         doc = _get_doc(item)
-        name, labels, _ = read_doc(doc, skipped)
-        if doc is not item:
-            name = _read_context_id(item[1])
+        content = read_doc(doc, skipped)
+        name = content.id if doc is item else _read_context_id(item[1])
         if name is None:
             name = _find_id_by_text(doc.text, by_text, number, corpus, skipped)
-        documents.append(
-            _DocumentPredictions(
-                name, [_SurfacePrediction(prediction) for prediction in to_predictions(labels)], doc.text
-            )
-        )
+        predictions = [_SurfacePrediction(prediction) for prediction in content.predictions]
+        documents.append(_DocumentPredictions(name, predictions, doc.text if content.has_text else None))
     return documents
 
 

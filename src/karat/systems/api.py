@@ -27,7 +27,7 @@ def link(
     unknown ones raise `UnknownNameError`.
     """
     corpus = load(gold)
-    configured = _configure_system(system, options) if isinstance(system, str) else system
+    configured = configure_system(system, options) if isinstance(system, str) else system
     task = "d2kb" if gold_mentions else "a2kb"
     link_documents = configured.start(gold_mentions=gold_mentions)
     documents = (
@@ -38,7 +38,7 @@ def link(
     )
 
 
-def _configure_system(text: str, options: Mapping[str, object] | None) -> ConfiguredSystem:
+def configure_system(text: str, options: Mapping[str, object] | None) -> ConfiguredSystem:
     """Return the system that `text` names, with `options`; raise `UnknownNameError` for an option it does not have."""
     texts = {name: str(value) for name, value in (options or {}).items()}
     configured = get_system(text, texts)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
 
+from karat import load_run
 from karat.model.corpus import Corpus
 from karat.model.document import Candidate, Document, Label, Prediction
 from karat.model.errors import UsageError
@@ -138,6 +140,147 @@ def test_a_real_pipeline_of_spacy_links_by_its_own_knowledge_base(tmp_path):
     ).run
     assert response.error is None
     assert response.predictions == (Prediction(0, 6, "Q64", types=("GPE",)),)
+
+
+@pytest.mark.extras
+def test_a_trained_linker_of_spacy_decides_by_the_context(tmp_path):
+    spacy = pytest.importorskip("spacy")
+    from spacy.kb import InMemoryLookupKB
+    from spacy.tokens import Span
+    from spacy.training import Example
+
+    spacy.util.fix_random_seed(1)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    ruler = nlp.add_pipe("entity_ruler")
+    linker = nlp.add_pipe("entity_linker", config={"incl_prior": False})
+
+    def knowledge(vocab):
+        kb = InMemoryLookupKB(vocab, entity_vector_length=2)
+        kb.set_entities(entity_list=["Q90", "Q47899"], freq_list=[1, 1], vector_list=[[1.0, 0.0], [0.0, 1.0]])
+        kb.add_alias(alias="Paris", entities=["Q90", "Q47899"], probabilities=[0.5, 0.5])
+        return kb
+
+    def example(text, entity):
+        doc = nlp.make_doc(text)
+        gold = doc.copy()
+        gold.ents = [Span(gold, 0, 1, label="NAME", kb_id=entity)]
+        for token in gold:
+            token.is_sent_start = token.i == 0
+        return Example(doc, gold)
+
+    verbs = {"Q90": ("lies on the river", "has a tower"), "Q47899": ("sang a song", "sold her perfume")}
+    examples = [example(f"Paris {verb}.", entity) for entity, texts in verbs.items() for verb in texts]
+    linker.set_kb(knowledge)
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(40):
+        nlp.update(examples, sgd=optimizer)
+    ruler.add_patterns([{"label": "NAME", "pattern": name} for name in ("Paris", "Atlantis")])
+    nlp.to_disk(tmp_path / "pipeline")
+    texts = {"a": "Paris lies on the river.", "b": "Paris sang a song.", "c": "Atlantis has a tower."}
+    corpus = Corpus.from_documents([Document(id, text) for id, text in texts.items()])
+    named = RunnableSystem.from_text(f"spacy[python={sys.executable}]:{tmp_path / 'pipeline'}")
+    run = run_system(named, corpus, WISHES).run
+    assert [response.error for response in run] == [None] * 3
+    assert {response.id: response.predictions[0].entity for response in run} == {"a": "Q90", "b": "Q47899", "c": None}
+
+
+@pytest.mark.parametrize("text", ["Berlin is old.", "Atlantis is old."])
+def test_flair_links_given_mentions_also_those_within_a_word(tmp_path, monkeypatch, text):
+    package(tmp_path, monkeypatch, dict(get_plugin("systems", "flair", System).sample.package))
+    named = RunnableSystem.from_text(f"flair[python={sys.executable},env=PYTHONPATH]:linker")
+    corpus = Corpus.from_documents([Document("d1", text, (Label(0, 3, "Q1"),))])
+    (response,) = run_system(named, corpus, RunOptions(workers=1, attempts=1, gold_mentions=True)).run
+    known = Prediction(0, 3, "Berlin", score=0.75)
+    assert (response.error, response.predictions) == (
+        None,
+        (known if text.startswith("Berlin") else Prediction(0, 3, None, score=0.5),),
+    )
+
+
+MENTION_LINKER = """
+from flair.data import Span
+class Linker:
+    label_type, entity_label_types = "link", {"ner": {"disease", "gene"}}
+    def predict(self, sentence, top_k=1):
+        for span in sentence.get_spans("ner"):
+            assert span.get_label("ner").value == "disease"
+            if span.tokens[0].text == "Berlin":
+                for number in range(top_k):
+                    span.add_label("link", f"MESH:{number}", 1.0 - number / 4)
+class Model:
+    load = staticmethod(lambda name: Linker())
+"""
+
+
+def test_a_linker_of_flair_that_ranks_several_gives_candidates_and_no_label_is_no_link(tmp_path, monkeypatch):
+    files = dict(get_plugin("systems", "flair", System).sample.package)
+    package(tmp_path, monkeypatch, files | {"flair/nn.py": MENTION_LINKER})
+    named = RunnableSystem.from_text(f"flair[python={sys.executable},env=PYTHONPATH,candidates=2]:disease-linker")
+    labels = (Label(0, 6, "Q64"), Label(10, 13, "Q1"))
+    corpus = Corpus.from_documents([Document("d1", "Berlin is old.", labels)])
+    (response,) = run_system(named, corpus, RunOptions(workers=1, attempts=1, gold_mentions=True)).run
+    candidates = (Candidate("MESH:0", 1.0), Candidate("MESH:1", 0.75))
+    first = Prediction(0, 6, "MESH:0", score=1.0, candidates=candidates)
+    assert (response.error, response.predictions) == (None, (first, Prediction(10, 13)))
+
+
+@pytest.mark.extras
+def test_real_models_of_flair_detect_and_link(tmp_path):
+    pytest.importorskip("flair", reason="needs the package flair")
+    import torch
+    from flair.data import Dictionary, Sentence
+    from flair.embeddings import OneHotEmbeddings
+    from flair.models import SequenceTagger, SpanClassifier
+
+    def dictionary(*items):
+        made = Dictionary(add_unk=True)
+        for item in items:
+            made.add_item(item)
+        return made
+
+    sentences = []
+    for first, second in (("Berlin", "Paris"), ("Paris", "Berlin")) * 2:
+        sentence = Sentence(f"{first} is near {second} .")
+        for start, name in ((0, first), (3, second)):
+            span = sentence[start : start + 1]
+            span.add_label("nel", f"{name} (city)")
+            span.add_label("ner", "LOC")
+        sentences.append(sentence)
+    words = dictionary("Berlin", "Paris", "is", "near", ".")
+    torch.manual_seed(0)
+    linker = SpanClassifier(OneHotEmbeddings(words, embedding_length=8), dictionary("Berlin (city)", "Paris (city)"))
+    tags = dictionary("LOC")
+    tags.span_labels = True
+    tagger = SequenceTagger(OneHotEmbeddings(words, embedding_length=8), tags, "ner", use_rnn=False, use_crf=False)
+    for model, name in ((linker, "linker.pt"), (tagger, "tagger.pt")):
+        optimizer = torch.optim.Adam(model.parameters(), 0.1)
+        for _ in range(60):
+            optimizer.zero_grad()
+            for sentence in sentences:
+                sentence.clear_embeddings()
+            model.forward_loss(sentences)[0].backward()
+            optimizer.step()
+        model.save(tmp_path / name)
+    environment = f"python={sys.executable},env=PYTHONPATH,tagger={tmp_path / 'tagger.pt'}"
+    named = RunnableSystem.from_text(f"flair[{environment}]:{tmp_path / 'linker.pt'}")
+    corpus = Corpus.from_documents([Document("d1", "Paris is near Berlin .", (Label(0, 5, "Paris (city)"),))])
+    for given, expected in ((True, ["Paris (city)"]), (False, ["Paris (city)", "Berlin (city)"])):
+        (response,) = run_system(named, corpus, RunOptions(workers=1, attempts=1, gold_mentions=given)).run
+        assert response.error is None
+        assert [prediction.entity for prediction in response.predictions] == expected
+        assert all(prediction.score > 0.5 for prediction in response.predictions)
+    read = Sentence("Paris is near Berlin .")
+    tagger.predict(read)
+    for span in read.get_spans("ner"):
+        span.add_label("nel", "")
+    linker.predict(read)
+    (tmp_path / "run.jsonl").write_text(json.dumps(read.to_dict("nel")), encoding="utf-8")
+    (again,) = load_run(tmp_path / "run.jsonl", corpus=corpus)
+    assert [(p.start, p.end, p.entity) for p in again.predictions] == [
+        (p.start, p.end, p.entity) for p in response.predictions
+    ]
+    assert again.id == "d1"
 
 
 def test_what_is_missing_there_is_the_error_of_the_document():

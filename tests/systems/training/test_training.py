@@ -315,6 +315,7 @@ def test_the_command_trains_and_what_it_made_runs(world, lists, tiny_encoder, tm
     assert "karat run fevry:m" in ran.out
     assert ran.err.count("epoch") == 2
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == [
+        "README.md",
         "config.json",
         "curve.json",
         "entities.json",

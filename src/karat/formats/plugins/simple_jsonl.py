@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -243,13 +243,17 @@ def _count_losses(data: Corpus | Run) -> dict[str, int]:
     }
 
 
+_SIMILAR_FORMAT_FIELDS: Final = frozenset({"entity_mentions", "entities", "karat"})
+"""Fields of similar formats."""
+
+
 def _recognises(head: bytes) -> bool:
     """Return whether the labels or predictions of the first lines have `start_char` and `end_char`.
 
     Without entries, the first line must have a list of predictions, or a text and labels but no id.
     """
     objects = parse_first_objects(head)
-    if not objects or any("entity_mentions" in fields or "karat" in fields for fields in objects):
+    if not objects or any(not _SIMILAR_FORMAT_FIELDS.isdisjoint(fields) for fields in objects):
         return False
     name = "predictions" if "predictions" in objects[0] else "labels"
     lists = [fields.get(name) for fields in objects]

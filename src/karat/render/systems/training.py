@@ -33,6 +33,7 @@ def render_page(result: TrainingResult, width: int | None = None) -> str:
         notes.append(f"Stopped early: {result.options.patience} epochs without improvement.")
     notes += [f"{item}: {count:,}." for item, count in result.counts.items() if count]
     notes.append(f"Use it: karat run {result.kind}:{result.folder} --on DATASET --task d2kb")
+    notes.append(f"Add test scores to its model card: karat systems card {result.folder} --scores RESULT")
     parts = [
         format_table(rows, (), width),
         format_table(sizes, (0,), width),

@@ -217,12 +217,6 @@ UNTESTED_SYSTEMS: Final[Mapping[str, System]] = {
         "JSON with texts instead of offsets",
         id_space="wikidata",
     ),
-    "flair": _define(
-        "Flair's entity linker",
-        "The entity linker of Flair, which includes ZELDA.",
-        "Karat JSONL",
-        citation="Akbik et al. 2019: FLAIR: An Easy-to-Use Framework for State-of-the-Art NLP. NAACL.",
-    ),
     "fred": _define(
         "FRED",
         "Machine reading for the Semantic Web, including entity linking.",

@@ -20,6 +20,7 @@ from karat.systems.linking.neural.models import UNKNOWN_ENTITY
 from karat.systems.linking.neural.snippets import Snippets
 from karat.systems.linking.neural.tokens import MarkedText, WordPieces
 from karat.systems.training.curve import CHECKPOINT, Epoch, TrainingResult
+from karat.systems.training.model_card import collect_facts, write_card
 from karat.systems.training.options import TrainingOptions
 
 CandidatesBySpan = Mapping[tuple[str, int, int], Sequence[str]]
@@ -43,7 +44,7 @@ def train_linker(
     device: str = "",
     report: Callable[[Epoch], None] = lambda epoch: None,
 ) -> TrainingResult:
-    """Train a model and write it to `folder`, with its learning curve; return a summary.
+    """Train a model and write it to `folder`, with its learning curve and a model card; return a summary.
 
     `train`: training data.
     `folder`: new or empty folder, or that of an interrupted training.
@@ -94,6 +95,7 @@ def train_linker(
     )
     record = {"curve": curve.to_dict(), "parameters": dict(result.parameters), "counts": dict(data.counts)}
     (folder / CURVE).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_card(folder, collect_facts(result, train, dev, encoder), datasets=(train.name,))
     (folder / CHECKPOINT).unlink()
     return result
 

@@ -1,0 +1,67 @@
+"""The scorer `karat.linker_scorer.v1` of spaCy configs: Karat's measures of `nlp.evaluate`, with their signature.
+
+spaCy evaluates the annotations of this module at run time, so it does not postpone them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from karat.formats.parsing.duplicates import merge_duplicate_labels
+from karat.formats.plugins.spacy_docbin import read_doc
+from karat.model.corpus import Corpus
+from karat.model.document import Document, Response
+from karat.model.run import Run
+
+
+def make_linker_scorer(profile: str = "karat", view: str = "strong") -> Callable[..., dict[str, Any]]:
+    """Return a function that scores spaCy examples under a profile of Karat.
+
+    The scores `karat_p`, `karat_r` and `karat_f1` are micro-averages over the `view`, such as `strong[in-kb]`.
+    `karat_measures` has all measures of the profile by name, `karat_signature` says how they were computed, and
+    `karat_notes` what was skipped or looks wrong. An undefined score is None.
+    """
+    names = {f"karat_{short}": f"{view}:micro.{short}" for short in ("p", "r", "f1")}
+
+    def score_links(examples: Iterable[Any], spans_key: str | None = None, **_: Any) -> dict[str, Any]:  # noqa: ANN401
+        from karat.evaluation.evaluation import evaluate
+
+        pairs = [(example.reference, example.predicted) for example in examples]
+        if not pairs:
+            return dict.fromkeys(names)
+        corpus, run = _convert_docs(pairs, spans_key)
+        result = evaluate(corpus, run, profile=profile, extra_measures=list(names.values()))
+        return {
+            **{key: result[measure] for key, measure in names.items()},
+            "karat_measures": {measure: result[measure] for measure in result.table_measures},
+            "karat_signature": str(result.signature),
+            "karat_notes": list(result.notes),
+        }
+
+    return score_links
+
+
+def _convert_docs(pairs: Iterable[tuple[Any, Any]], spans_key: str | None) -> tuple[Corpus, Run]:
+    """Convert pairs of reference and predicted `Doc` to a corpus and a run.
+
+    Documents have the ids of their references if these have different ones, and numbers otherwise.
+    """
+    gold_skipped: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    contents = [
+        (reference, predicted, read_doc(reference, gold_skipped, spans_key), read_doc(predicted, skipped, spans_key))
+        for reference, predicted in pairs
+    ]
+    ids = [gold.id for _, _, gold, _ in contents]
+    if None in ids or len(set(ids)) < len(ids):
+        ids = [str(number) for number in range(1, len(ids) + 1)]
+    documents, responses = [], []
+    for id, (reference, _, gold, content) in zip(ids, contents, strict=True):
+        labels = merge_duplicate_labels(gold.to_labels(gold_skipped), gold_skipped)
+        documents.append(Document(str(id), reference.text, labels, meta=gold.meta))
+        responses.append(Response(str(id), content.predictions))
+    texts = [predicted.text for _, predicted, _, _ in contents]
+    return (
+        Corpus.from_reader(documents, name="examples", skipped=gold_skipped),
+        Run.from_reader(responses, name="pipeline", skipped=skipped, texts=texts),
+    )
