@@ -39,6 +39,10 @@ class TextWords(NamedTuple):
         matches = list(_WORD.finditer(text))
         return cls([match[0].lower() for match in matches], [match.start() for match in matches])
 
+    def count_all(self) -> Counter[str]:
+        """Count all words."""
+        return Counter(self.words)
+
     def count_around(self, start: int, end: int, n_words: int) -> Counter[str]:
         """Count up to `n_words` words before and after the span from `start` to `end`, without its own words."""
         first, last = bisect_left(self.offsets, start), bisect_left(self.offsets, end)
