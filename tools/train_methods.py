@@ -22,11 +22,11 @@ import karat
 from karat.data.id_resolution import resolve_ids
 from karat.kb.catalogue import open_starter
 from karat.model.corpus import Corpus
-from karat.model.document import Document, Prediction, Response
+from karat.model.document import Document, EntityId, Prediction, Response
 from karat.model.spec.system import hide_gold
 from karat.model.tables.columns import Bools, Floats, Longs
 from karat.stats.word_ngrams import hash_ngrams, split_words
-from karat.systems.linking.lexicon import snapshot_metadata
+from karat.systems.linking.lexicon import Lexicon, snapshot_metadata
 from karat.systems.linking.methods.blocks import CandidateArrays
 from karat.systems.linking.methods.context_words import TextWords, build_keywords
 from karat.systems.linking.methods.learned_weights import DecisionTree, DecisionTrees, LinearModel
@@ -76,7 +76,9 @@ def load_training(data: Path) -> Corpus:
     return Corpus.from_documents(documents, name=corpus.name)
 
 
-def list_blocks(corpus: Corpus, lexicon: Any, max_candidates: int) -> Iterator[tuple[Document, list[Prediction], list[Any]]]:  # fmt: skip
+def list_blocks(
+    corpus: Corpus, lexicon: Lexicon, max_candidates: int
+) -> Iterator[tuple[Document, list[Prediction], list[EntityId]]]:
     """Yield document, mentions with candidates, and gold entities of each block of gold mentions."""
     for document in corpus:
         entities = {(label.start, label.end): label.entity for label in document.labels}
@@ -89,7 +91,7 @@ def list_blocks(corpus: Corpus, lexicon: Any, max_candidates: int) -> Iterator[t
             yield document, mentions[block], [entities[item.start, item.end] for item in mentions[block]]
 
 
-def mark_correct(mentions: Sequence[Prediction], gold: Sequence[Any]) -> Bools:
+def mark_correct(mentions: Sequence[Prediction], gold: Sequence[EntityId]) -> Bools:
     """Return which candidates of some mentions are their gold entities."""
     return np.array(
         [item.entity == entity for mention, entity in zip(mentions, gold, strict=True) for item in mention.candidates]
@@ -215,9 +217,7 @@ def train_miner(corpus: Corpus, origin: Mapping[str, Any]) -> MinerWeights:
             )
             for spot in spots
         ]
-        response = disambiguate(
-            document, Response(document.id, tuple(mentions)), lexicon, neighbours, disambiguator
-        )
+        response = disambiguate(document, Response(document.id, tuple(mentions)), lexicon, neighbours, disambiguator)
         topics = describe_topics(response.predictions, document.text, lexicon, neighbours)
         entities = {label.entity for label in document.labels}
         rows += list(topics.values())

@@ -91,9 +91,7 @@ def _link_block(
             * weights_
             * (weights.coherence / (len(mentions) - 1))
         )
-        strength = _settle_strengths(
-            local, edges, arrays, find_densest(local, edges, owner, len(mentions))
-        )
+        strength = _settle_strengths(local, edges, arrays, find_densest(local, edges, owner, len(mentions)))
     shares = strength / np.where(total := np.bincount(owner, strength), total, 1.0)[owner]
     return [
         choose_candidate(prediction, values) for prediction, values in zip(mentions, arrays.split(shares), strict=True)

@@ -3,8 +3,8 @@
 A linear model ranks the candidates of each mention by local features: prior of the surface, popularity, and cosine of
 the words of the entity to those of the text and of the context. Its first choices are a disambiguation against which
 all candidates are compared: by normalised Google distance and pointwise mutual information over links to an entity and
-over links from it, and by direct links, each as mean and maximum over the other mentions. A second linear model ranks by
-local and global features. A third one, the linker, gives the probability that the first candidate is correct, which is
+over links from it, and by direct links, each as mean and maximum over the other mentions. A second linear model ranks
+by local and global features. A third one, the linker, gives the probability that the first candidate is correct, which is
 the score of the mention; a detected mention below one half stays unlinked, that is NIL.
 
 Differences from the publication: the words of an entity are those of its name, its description and the names of its

@@ -127,9 +127,7 @@ def annotate(
     ρ, the score of a link, is the mean of link probability and coherence. `epsilon` is that of `vote`. Mentions
     without candidates stay unchanged. Mentions of long texts are linked in blocks of up to 24.
     """
-    linked = link_blocks(
-        response, lambda mentions: _link_block(document.text, mentions, lexicon, neighbours, epsilon)
-    )
+    linked = link_blocks(response, lambda mentions: _link_block(document.text, mentions, lexicon, neighbours, epsilon))
     accepted = (item for item in linked.predictions if item.score is None or item.score >= rho)
     return replace(linked, predictions=tuple(accepted))
 

@@ -187,9 +187,7 @@ def _disambiguate(options: MinerMethodOptions) -> Refine:
     """Return the stage that links all mentions."""
     lexicon = options.lexicon
     neighbours, trees = find_neighbours(lexicon), load_miner_weights().disambiguator
-    return make_document_stage(
-        lambda document, response: disambiguate(document, response, lexicon, neighbours, trees)
-    )
+    return make_document_stage(lambda document, response: disambiguate(document, response, lexicon, neighbours, trees))
 
 
 def _detect_links(options: MinerMethodOptions) -> Refine:
@@ -200,7 +198,7 @@ def _detect_links(options: MinerMethodOptions) -> Refine:
     def detect_links(document: Document, response: Response) -> Response:
         mentions = [mention for mention in response.predictions if mention.candidates]
         topics = describe_topics(mentions, document.text, lexicon, neighbours)
-        rows = np.array(list(topics.values())).reshape(len(topics), -1)
+        rows = np.array(list(topics.values()))
         probability = dict(zip(topics, trees.predict(rows).tolist(), strict=True))
         links = (replace(mention, score=round(probability[str(mention.entity)], 6)) for mention in mentions)
         return replace(
@@ -214,9 +212,7 @@ def _rank(options: MinerMethodOptions) -> Refine:
     """Return the stage that links mentions and drops those that are probably no links."""
     disambiguate_all, detect_links = _disambiguate(options), _detect_links(options)
     return make_document_stage(
-        lambda document, response: next(
-            detect_links([(document, next(disambiguate_all([(document, response)])))])
-        )
+        lambda document, response: next(detect_links([(document, next(disambiguate_all([(document, response)])))]))
     )
 
 
