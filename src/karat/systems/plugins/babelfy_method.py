@@ -144,7 +144,7 @@ def connect_candidates(arrays: CandidateArrays, graph: SignatureGraph) -> Bools:
     edges = np.zeros((len(arrays.codes), len(arrays.codes)), np.bool_)
     for code in np.unique(arrays.codes[arrays.codes >= 0]).tolist():
         edges[arrays.codes == code] = np.isin(arrays.codes, graph.get_signature(code))
-    return edges & (arrays.owner[:, None] != arrays.owner)
+    return np.asarray(edges & (arrays.owner[:, None] != arrays.owner))
 
 
 def score_candidates(arrays: CandidateArrays, edges: Bools, ambiguity: int) -> Floats:

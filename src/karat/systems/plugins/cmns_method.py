@@ -50,6 +50,7 @@ class CmnsMethodOptions:
     min_link_probability: float = option(0.05, MIN_LINK_PROBABILITY_DESCRIPTION)
     candidates: int = option(10, "Maximum number of entities per n-gram.")
     concepts: int = option(10, "Maximum number of ranked entities per document.")
+    min_commonness: float = option(0.3, "Minimum commonness of a ranked entity.")
 
     @property
     def lexicon(self) -> Lexicon:
@@ -91,7 +92,8 @@ def _detect(options: CmnsMethodOptions) -> Refine:
 
     def detect(document: Document, response: Response) -> Response:
         ngrams = list(find_ngrams(document.text, lexicon, options.min_link_probability))
-        concepts = rank_concepts(document.text, ngrams, lexicon, options.candidates)[: options.concepts]
+        ranking = rank_concepts(document.text, ngrams, lexicon, options.candidates)[: options.concepts]
+        concepts = [(id, score) for id, score in ranking if score >= options.min_commonness]
         return replace(
             response,
             predictions=tuple(Prediction(ngram.start, ngram.end) for ngram in select_longest(ngrams)),

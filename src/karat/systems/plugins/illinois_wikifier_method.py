@@ -4,8 +4,8 @@ A linear model ranks the candidates of each mention by local features: prior of 
 the words of the entity to those of the text and of the context. Its first choices are a disambiguation against which
 all candidates are compared: by normalised Google distance and pointwise mutual information over links to an entity and
 over links from it, and by direct links, each as mean and maximum over the other mentions. A second linear model ranks
-by local and global features. A third one, the linker, gives the probability that the first candidate is correct, which is
-the score of the mention; a detected mention below one half stays unlinked, that is NIL.
+by local and global features. A third one, the linker, gives the probability that the first candidate is correct, which
+is the score of the mention. A detected mention below one half stays unlinked, that is NIL.
 
 Differences from the publication: the words of an entity are those of its name, its description and the names of its
 neighbours, so that two cosines take the place of the four with texts and link contexts of pages. The models are
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -191,6 +192,7 @@ def _rank(options: WikifierMethodOptions, linker: float) -> Refine:
     return make_document_stage(rank)
 
 
+@cache
 def load_wikifier_weights() -> WikifierWeights:
     """Load the learned parts of the method; the result is cached."""
     return load_weights("illinois_wikifier_method", WikifierWeights)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -216,6 +217,7 @@ def _rank(options: MinerMethodOptions) -> Refine:
     )
 
 
+@cache
 def load_miner_weights() -> MinerWeights:
     """Load the learned parts of the method; the result is cached."""
     return load_weights("wikipedia_miner_method", MinerWeights)

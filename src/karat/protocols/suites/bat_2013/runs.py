@@ -29,7 +29,7 @@ METHODS: Final = {
     "illinois-wikifier-method[linker=0]": "Illinois Wikifier",
     "tagme[substitute=popularity]": "TagMe 2",
     "wikipedia-miner-method[substitute=popularity,min-probability=0]": "Wikipedia Miner",
-    "cmns-method[substitute=popularity]": "CMNS",
+    "cmns-method[substitute=popularity,min-commonness=0]": "CMNS",
 }
 """By system of Karat, with the built-in snapshot, the annotator of the paper whose published method it implements.
 

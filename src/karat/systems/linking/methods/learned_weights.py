@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.resources import files
 from typing import TypeVar
 
@@ -83,8 +82,7 @@ class LearnedWeights(msgspec.Struct, frozen=True, kw_only=True):
     kb: str
 
 
-@cache
 def load_weights(name: str, kind: type[_Weights]) -> _Weights:
-    """Load the learned parts of the method `name`; the result is cached."""
+    """Load the learned parts of the method `name`."""
     file = files("karat.systems.linking.methods") / "weights" / f"{name}.json"
     return decode_json(file.read_bytes(), kind)
