@@ -238,14 +238,14 @@ def train_wikifier(corpus: Corpus, origin: Mapping[str, Any]) -> WikifierWeights
     options = WikifierMethodOptions()
     lexicon = options.lexicon
     keywords, links = build_keywords(lexicon), LinkStructure.from_lexicon(lexicon)
-    blocks, is_known = [], []
+    blocks, is_in_snapshot = [], []
     for document, mentions, gold in list_blocks(corpus, lexicon, options.candidates):
         arrays = CandidateArrays.from_mentions(mentions, lexicon)
         words = TextWords.from_text(document.text)
         vector = keywords.weigh(words.count_all())
         local_rows = describe_locally(mentions, arrays, words, vector, lexicon, keywords)
         blocks.append((arrays, local_rows, mark_correct(mentions, gold)))
-        is_known.append(np.array([entity in lexicon.codes for entity in gold]))
+        is_in_snapshot.append(np.array([entity in lexicon.codes for entity in gold]))
     local = fit_logistic(*_select_choices([(arrays, rows, correct) for arrays, rows, correct in blocks]))
     ranked = [
         (
@@ -257,9 +257,9 @@ def train_wikifier(corpus: Corpus, origin: Mapping[str, Any]) -> WikifierWeights
     ]
     ranker = fit_logistic(*_select_choices(ranked))
     first_rows, first_labels = [], []
-    for (arrays, rows, correct), known in zip(ranked, is_known, strict=True):
+    for (arrays, rows, correct), in_snapshot in zip(ranked, is_in_snapshot, strict=True):
         scores = ranker.score(rows)
-        for index in np.flatnonzero(known).tolist():  # the snapshot lacks most entities, unlike Wikipedia
+        for index in np.flatnonzero(in_snapshot).tolist():  # the snapshot lacks most entities, unlike Wikipedia
             mask = arrays.owner == index
             first_rows.append(describe_first(scores[mask], rows[mask]))
             first_labels.append(bool(correct[mask][np.argmax(scores[mask])]))
