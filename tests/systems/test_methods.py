@@ -233,7 +233,7 @@ _TEXTS = st.lists(st.sampled_from(_PIECES), max_size=30).map(" ".join)
 
 
 @pytest.mark.parametrize("name", METHODS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(texts=st.lists(_TEXTS, min_size=1, max_size=3), data=st.data())
 def test_predictions_are_inside_the_text_with_finite_scores_in_any_order_of_documents(name, texts, data):
     documents = [Document(str(number), text) for number, text in enumerate(texts)]
@@ -251,7 +251,7 @@ def test_predictions_are_inside_the_text_with_finite_scores_in_any_order_of_docu
 
 
 @pytest.mark.parametrize("name", METHODS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(text=_TEXTS.filter(bool), data=st.data())
 def test_given_mentions_are_all_kept_and_linked_if_they_have_candidates(name, text, data):
     starts = data.draw(st.lists(st.integers(0, len(text) - 1), max_size=40, unique=True))

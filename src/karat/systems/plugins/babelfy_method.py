@@ -93,7 +93,7 @@ class SignatureGraph:
             owner = np.repeat(np.arange(len(neighbours)), counts)
             steps = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
             second = self.targets[self.starts[neighbours][owner] + steps]
-            is_triangle = np.isin(second, neighbours, assume_unique=False)
+            is_triangle = np.isin(second, neighbours)
             weights = 1.0 + np.bincount(owner[is_triangle], minlength=len(neighbours))
             shares = self._shares[node] = weights / max(weights.sum(), 1.0)
         return shares

@@ -184,37 +184,34 @@ def _candidates(options: MinerMethodOptions) -> Refine:
     return make_candidate_stage(options.lexicon, options.candidates)
 
 
-def _disambiguate(options: MinerMethodOptions) -> Refine:
-    """Return the stage that links all mentions."""
-    lexicon = options.lexicon
-    neighbours, trees = find_neighbours(lexicon), load_miner_weights().disambiguator
-    return make_document_stage(lambda document, response: disambiguate(document, response, lexicon, neighbours, trees))
+def keep_links(
+    document: Document,
+    response: Response,
+    lexicon: Lexicon,
+    neighbours: Neighbours,
+    trees: DecisionTrees,
+    min_probability: float,
+) -> Response:
+    """Return the response with linked mentions scored by the probability of their topic, without improbable ones."""
+    mentions = [mention for mention in response.predictions if mention.candidates]
+    topics = describe_topics(mentions, document.text, lexicon, neighbours)
+    probability = dict(zip(topics, trees.predict(np.array(list(topics.values()))).tolist(), strict=True))
+    links = (replace(mention, score=round(probability[str(mention.entity)], 6)) for mention in mentions)
+    return replace(response, predictions=tuple(link for link in links if (link.score or 0.0) >= min_probability))
 
 
-def _detect_links(options: MinerMethodOptions) -> Refine:
-    """Return the stage that scores linked mentions by the probability of their topic and drops improbable ones."""
-    lexicon = options.lexicon
-    neighbours, trees = find_neighbours(lexicon), load_miner_weights().detector
+def _rank(options: MinerMethodOptions, *, keeps_all: bool = False) -> Refine:
+    """Return the stage that links mentions and, unless `keeps_all`, drops those that are probably no links."""
+    lexicon, weights = options.lexicon, load_miner_weights()
+    neighbours = find_neighbours(lexicon)
 
-    def detect_links(document: Document, response: Response) -> Response:
-        mentions = [mention for mention in response.predictions if mention.candidates]
-        topics = describe_topics(mentions, document.text, lexicon, neighbours)
-        rows = np.array(list(topics.values()))
-        probability = dict(zip(topics, trees.predict(rows).tolist(), strict=True))
-        links = (replace(mention, score=round(probability[str(mention.entity)], 6)) for mention in mentions)
-        return replace(
-            response, predictions=tuple(link for link in links if (link.score or 0.0) >= options.min_probability)
-        )
+    def rank(document: Document, response: Response) -> Response:
+        linked = disambiguate(document, response, lexicon, neighbours, weights.disambiguator)
+        if keeps_all:
+            return linked
+        return keep_links(document, linked, lexicon, neighbours, weights.detector, options.min_probability)
 
-    return make_document_stage(detect_links)
-
-
-def _rank(options: MinerMethodOptions) -> Refine:
-    """Return the stage that links mentions and drops those that are probably no links."""
-    disambiguate_all, detect_links = _disambiguate(options), _detect_links(options)
-    return make_document_stage(
-        lambda document, response: next(detect_links([(document, next(disambiguate_all([(document, response)])))]))
-    )
+    return make_document_stage(rank)
 
 
 @cache
@@ -226,8 +223,8 @@ def load_miner_weights() -> MinerWeights:
 def _start(options: MinerMethodOptions, gold_mentions: bool) -> Link:
     """Return the function that detects and links mentions; given mentions are all linked, without link detection."""
     if gold_mentions:
-        return chain_stages(USE_GIVEN_MENTIONS, _candidates(options), _disambiguate(options))
-    return chain_stages(_detect(options), _candidates(options), _disambiguate(options), _detect_links(options))
+        return chain_stages(USE_GIVEN_MENTIONS, _candidates(options), _rank(options, keeps_all=True))
+    return chain_stages(_detect(options), _candidates(options), _rank(options))
 
 
 SYSTEM = System(
