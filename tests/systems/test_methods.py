@@ -69,6 +69,15 @@ def test_commonness_ranks_the_entities_of_a_document_over_all_its_ngrams(tmp_pat
     assert [(item.start, item.end, item.entity) for item in response.predictions] == [(7, 19, "Q1")]
 
 
+def test_a_pipeline_with_its_detector_has_no_ranked_entities_of_the_whole_method():
+    corpus = Corpus.from_documents([Document("d", "Angela Merkel met Obama in Berlin.")])
+    (whole,) = link(get_system("cmns-method", _QUICK), corpus)
+    (joined,) = link(get_system("pipeline:cmns-method+popular+graph", _QUICK), corpus)
+    assert whole.tags
+    assert joined.tags == ()
+    assert [item.start for item in joined.predictions] == [item.start for item in whole.predictions]
+
+
 def test_the_longest_ngrams_become_mentions():
     spots = [Spot(0, 3, 0, 0.5), Spot(0, 7, 0, 0.5), Spot(4, 12, 0, 0.5), Spot(8, 10, 0, 0.5), Spot(13, 15, 0, 0.5)]
     assert [(spot.start, spot.end) for spot in select_longest(spots)] == [(0, 3), (4, 12), (13, 15)]

@@ -87,20 +87,28 @@ def select_longest(ngrams: Iterable[Spot]) -> list[Spot]:
 
 
 def _detect(options: CmnsMethodOptions) -> Refine:
-    """Return the stage that marks the longest n-grams and ranks the entities of all n-grams of a document."""
+    """Return the stage that marks the longest n-grams."""
     lexicon = options.lexicon
 
     def detect(document: Document, response: Response) -> Response:
-        ngrams = list(find_ngrams(document.text, lexicon, options.min_link_probability))
-        ranking = rank_concepts(document.text, ngrams, lexicon, options.candidates)[: options.concepts]
-        concepts = [(id, score) for id, score in ranking if score >= options.min_commonness]
-        return replace(
-            response,
-            predictions=tuple(Prediction(ngram.start, ngram.end) for ngram in select_longest(ngrams)),
-            tags=tuple(Tag(id, rank=rank, score=score) for rank, (id, score) in enumerate(concepts, 1)),
-        )
+        ngrams = select_longest(find_ngrams(document.text, lexicon, options.min_link_probability))
+        return replace(response, predictions=tuple(Prediction(ngram.start, ngram.end) for ngram in ngrams))
 
     return make_document_stage(detect)
+
+
+def _add_concepts(options: CmnsMethodOptions) -> Refine:
+    """Return the stage that adds the ranked entities of all n-grams of a document, which pipelines do not have."""
+    lexicon = options.lexicon
+
+    def add(document: Document, response: Response) -> Response:
+        ngrams = find_ngrams(document.text, lexicon, options.min_link_probability)
+        ranking = rank_concepts(document.text, ngrams, lexicon, options.candidates)[: options.concepts]
+        concepts = [(id, score) for id, score in ranking if score >= options.min_commonness]
+        tags = tuple(Tag(id, rank=rank, score=score) for rank, (id, score) in enumerate(concepts, 1))
+        return replace(response, tags=tags)
+
+    return make_document_stage(add)
 
 
 def _candidates(options: CmnsMethodOptions) -> Refine:
@@ -110,8 +118,9 @@ def _candidates(options: CmnsMethodOptions) -> Refine:
 
 def _start(options: CmnsMethodOptions, gold_mentions: bool) -> Link:
     """Return the function that detects n-grams, or takes given mentions, and links each to its most common entity."""
-    detect = USE_GIVEN_MENTIONS if gold_mentions else _detect(options)
-    return chain_stages(detect, _candidates(options), LINK_FIRST_CANDIDATE)
+    if gold_mentions:
+        return chain_stages(USE_GIVEN_MENTIONS, _candidates(options), LINK_FIRST_CANDIDATE)
+    return chain_stages(_detect(options), _candidates(options), LINK_FIRST_CANDIDATE, _add_concepts(options))
 
 
 SYSTEM = System(
