@@ -33,7 +33,7 @@ from karat.model.offsets.offset_kinds import OffsetKind, parse_offset_kind
 from karat.model.output.progress import pause_garbage_collection, track_progress
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import WARNING, Result
-from karat.model.run import Run
+from karat.model.run import Run, to_text_column
 from karat.model.spec.dataset import is_bare_name
 from karat.model.spec.engine import PartitionedData
 from karat.model.spec.format import Format, Manifest
@@ -657,7 +657,15 @@ def load_gold_or_run(
     if gold is None:
         return convert_run_offsets(None, _load_predictions(item), item.policy)
     corpus = _load_gold(_Input(gold), text=True)
-    return align_run(corpus, _load_predictions(item, lambda: corpus), item.policy)
+    return _add_texts(align_run(corpus, _load_predictions(item, lambda: corpus), item.policy), corpus)
+
+
+def _add_texts(run: Run, corpus: Corpus) -> Run:
+    """Return a run that is aligned with a corpus, with the texts of the corpus, for formats that need texts."""
+    if corpus.skipped.get(NO_TEXT_NOTE):
+        return run
+    texts = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
+    return replace(run, texts=to_text_column(texts.get(id) for id in run.ids.to_pylist()))
 
 
 def load_run_for_any(name: str, corpora: Sequence[Corpus], *, format: str | None = None) -> Run:
