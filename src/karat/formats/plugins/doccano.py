@@ -149,8 +149,8 @@ def _read_line(record: Record, skipped: Counter[str]) -> _Line:
     if other := collect_other_fields(record.fields, _FIELDS):
         fields["meta"] = {**other, **convert_value(fields.get("meta", {}), dict[str, Any], record.location)}
     document = restore_document(doc_id, text, fields, record.location)
-    relations = tuple(dict.fromkeys((*document.relations, *_read_relations(record, mentions.entities, skipped))))
-    document = msgspec.structs.replace(document, relations=relations)
+    new = [t for t in _read_relations(record, mentions.entities, skipped) if t not in document.relations]
+    document = msgspec.structs.replace(document, relations=(*document.relations, *new))
     response = restore_response(doc_id, tuple(mentions.items), custom.response, record.location) if is_run else None
     item = AnnotatedDocument(
         document,
@@ -316,7 +316,7 @@ def _write(annotated: AnnotatedCorpus, file: IO[bytes]) -> None:
         notes = {} if item.gold is None else item.gold.notes
         items: Sequence[Label | Prediction] = labels if response is None else response.predictions
         entries = [
-            _Entry(i.start, i.end, *_VIEW.show_types(i.types), fields=_VIEW.pack(i), note=notes.get(index, ""))
+            _Entry(i.start, i.end, _VIEW.show_types(i.types)[0], _VIEW.pack(i), notes.get(index, ""))
             for index, i in enumerate(items)
         ]
         custom = _Custom(

@@ -91,7 +91,7 @@ def _show_iri(entity: EntityId) -> str:
     return _WIKIDATA + shown if _QID.fullmatch(shown) else shown
 
 
-_VIEW: Final = ToolView(show_entity=_show_iri, show_types=lambda types: tuple(filter(None, types[:1])))
+_VIEW: Final = ToolView(show_entity=_show_iri, show_types=lambda types: tuple(filter(None, types))[:1])
 
 
 class _Custom(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -390,7 +390,7 @@ class _Writer(NamedTuple):
             folder = "" if is_flat else "source/"
             custom = replace(base, system=system, response=pack_response(response))
             yield f"{folder}{name}{f'-{index}' * bool(index)}{self.suffix}", custom, response.predictions, {}
-        if not (is_flat or item.predictions):
+        if not (item.predictions or (is_flat and item.gold is not None)):
             yield f"source/{name}{self.suffix}", base, (), {}
         taken: set[str] = set()
         for number, version in enumerate(item.versions, 1):
@@ -401,8 +401,6 @@ class _Writer(NamedTuple):
         if item.gold is not None:
             path = f"{name}{self.suffix}" if is_flat else f"curation/{name}/{_CURATOR}{self.suffix}"
             yield path, base, item.gold.labels, item.gold.notes
-        elif is_flat and not item.predictions:
-            yield f"{name}{self.suffix}", base, (), {}
 
     def _encode(
         self,

@@ -24,7 +24,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 from xml.sax.saxutils import quoteattr
 
 import msgspec
@@ -63,6 +63,8 @@ from karat.model.spec.annotations import (
     VersionStatus,
 )
 from karat.model.spec.format import ByteSource, Format
+
+_T = TypeVar("_T", bound=Document | Response)
 
 _ADJUDICATED = "adjudicated"
 _TASKS, _CONFIG = "tasks.json", "config.xml"
@@ -170,7 +172,7 @@ class _TaskReader(NamedTuple):
         text_key = _find_text_key(task, custom, location)
         is_blank = text_key is None
         text = " " * _get_length(task, location) if text_key is None else task.data[text_key]
-        other = collect_other_fields(task.data, {CUSTOM_FIELD, "document", text_key})
+        other = collect_other_fields(task.data, (CUSTOM_FIELD, "document", text_key or ""))
         fields = {name: value for name, value in custom.items() if name not in _OTHER_FIELDS}
         if other:
             fields["meta"] = {**other, **convert_value(custom.get("meta", {}), dict[str, Any], location)}
@@ -210,8 +212,7 @@ class _TaskReader(NamedTuple):
             self.skipped["earlier predictions for a document by the same model"] += name in responses
             fields = convert_value(custom.get("response", {}), dict[str, Any], location)
             response = restore_response(doc_id, tuple(mentions.items), fields, location)
-            relations = tuple(dict.fromkeys((*response.relations, *mentions.relations)))
-            responses[name] = msgspec.structs.replace(response, relations=relations)
+            responses[name] = _add_relations(response, mentions.relations)
         return responses
 
     def _read_mentions(
@@ -276,10 +277,10 @@ class _TaskReader(NamedTuple):
         return tuple(triples)
 
 
-def _add_relations(document: Document, relations: Iterable[Triple]) -> Document:
-    """Return a document with further relations."""
-    merged = tuple(dict.fromkeys((*document.relations, *relations)))
-    return msgspec.structs.replace(document, relations=merged)
+def _add_relations(document: _T, relations: Iterable[Triple]) -> _T:
+    """Return a document or response with the relations that it does not have yet."""
+    new = [triple for triple in dict.fromkeys(relations) if triple not in document.relations]
+    return msgspec.structs.replace(document, relations=(*document.relations, *new))
 
 
 def _find_text_key(task: _Task, custom: Mapping[str, Any], location: str) -> str | None:
@@ -517,7 +518,7 @@ def _format_results(items: Iterable[Label | Prediction], notes: Mapping[int, str
         custom = _VIEW.pack(item)
         if (score := custom.pop("score", None)) is not None:
             result["score"] = score
-        meta = {"text": [notes[index]]} if index in notes else {}
+        meta: dict[str, Any] = {"text": [notes[index]]} if index in notes else {}
         meta |= {CUSTOM_FIELD: custom} if custom else {}
         results.append({**result, "meta": meta} if meta else result)
         entity = _VIEW.show_entity(item.entity)

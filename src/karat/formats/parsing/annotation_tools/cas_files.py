@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib import import_module
 from io import BytesIO, StringIO
 from typing import Any, Final, NamedTuple
@@ -68,11 +69,9 @@ def read_xmi(data: bytes, type_system: bytes | None, where: str, skipped: Counte
     try:
         with _LOCK, warnings.catch_warnings():
             _set_filters()
-            types = _build_types(cassis)
             if type_system is not None:
                 _check_xml(type_system, f"{where} (TypeSystem.xml)")
-                types = cassis.merge_typesystems(cassis.load_typesystem(BytesIO(type_system)), types)
-            cas = cassis.load_cas_from_xmi(BytesIO(data), typesystem=types, lenient=True)
+            cas = cassis.load_cas_from_xmi(BytesIO(data), typesystem=_load_types(type_system), lenient=True)
             return _extract_document(cas, skipped)
     except (*_ERRORS, cassis.typesystem.TypeNotFoundError) as problem:
         hint = "" if type_system is not None else "; put its TypeSystem.xml next to it"
@@ -89,7 +88,7 @@ def read_json_cas(data: bytes, where: str, skipped: Counter[str]) -> CasDocument
         decode_json(data)
         with _LOCK, warnings.catch_warnings():
             _set_filters()
-            cas = cassis.load_cas_from_json(StringIO(data.decode()), typesystem=_build_types(cassis), lenient=True)
+            cas = cassis.load_cas_from_json(StringIO(data.decode()), typesystem=_load_types(None), lenient=True)
             return _extract_document(cas, skipped)
     except (*_ERRORS, JsonError, cassis.typesystem.TypeNotFoundError) as problem:
         raise _damaged_error(where, problem, "Export the document again as UIMA CAS JSON 0.4.0") from None
@@ -137,13 +136,13 @@ def write_json_cas(document: CasDocument) -> bytes:
 
 def write_type_system() -> bytes:
     """Return the TypeSystem.xml of written documents."""
-    return str(_build_types(_import_cassis()).to_xml()).encode()
+    return str(_load_types(None).to_xml()).encode()
 
 
 def _build_cas(document: CasDocument) -> Any:  # noqa: ANN401
     """Return the CAS of a document."""
     cassis = _import_cassis()
-    types = _build_types(cassis)
+    types = _load_types(None)
     text = document.text or ""
     cas = cassis.Cas(types, sofa_string=text)
     cas.add(types.get_type(METADATA)(begin=0, end=len(text), documentTitle=document.title))
@@ -157,8 +156,10 @@ def _build_cas(document: CasDocument) -> Any:  # noqa: ANN401
     return cas
 
 
-def _build_types(cassis: Any) -> Any:  # noqa: ANN401
-    """Return a type system with named entities, metadata of documents, and custom fields."""
+@lru_cache(4)  # the documents of an export share a type system
+def _load_types(type_system: bytes | None) -> Any:  # noqa: ANN401
+    """Return a type system, extended by named entities, metadata of documents, and custom fields."""
+    cassis = _import_cassis()
     types = cassis.TypeSystem()
     for name, parent, features in (
         (NAMED_ENTITY, "uima.tcas.Annotation", ("value", "identifier", "karat")),
@@ -168,7 +169,9 @@ def _build_types(cassis: Any) -> Any:  # noqa: ANN401
         new_type = types.create_type(name, parent)
         for feature in features:
             types.create_feature(new_type, feature, "uima.cas.String")
-    return types
+    return (
+        types if type_system is None else cassis.merge_typesystems(cassis.load_typesystem(BytesIO(type_system)), types)
+    )
 
 
 _METADATA_FEATURES: Final = ("documentTitle", "documentId", "documentUri", "collectionId", "documentBaseUri")

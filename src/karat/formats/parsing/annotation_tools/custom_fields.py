@@ -16,12 +16,13 @@ from karat.formats.parsing.json.records import convert_value
 from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction, Response
 from karat.model.spec.settings.nil_spellings import NIL_ID
 
-_T = TypeVar("_T", Label, Prediction)
+_T = TypeVar("_T", bound=Label | Prediction)
 
 CUSTOM_FIELD: Final = "karat"
 """The name of the custom field."""
 UNTYPED: Final = "MENTION"
 """The type that stands for none, since tools require one."""
+_OptionalId: Any = str | None
 _OF_ENTITY: Final = frozenset({"same_as", "name", "nil_cluster", "candidates"})
 _OF_DOCUMENT: Final = ("id", "text", "labels")
 _OF_RESPONSE: Final = ("id", "predictions")
@@ -39,8 +40,8 @@ def parse_entity(text: str) -> EntityId:
 
 
 def show_types(types: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the types that a tool shows; the placeholder if there is none."""
-    return types or (UNTYPED,)
+    """Return the distinct types that a tool shows; the placeholder if there is none."""
+    return tuple(dict.fromkeys(filter(None, types))) or (UNTYPED,)
 
 
 def show_first_type(types: tuple[str, ...]) -> tuple[str, ...]:
@@ -84,7 +85,7 @@ class ToolView(NamedTuple):
         values |= {"start": shown.start, "end": shown.end}
         entity = parse_entity(shown.entity)
         if "entity" in values or _OF_ENTITY & values.keys():
-            written = convert_value(values.pop("entity", UNLINKED), EntityId, location)  # type: ignore[arg-type]
+            written = UNLINKED if "entity" not in values else convert_value(values.pop("entity"), _OptionalId, location)
             if self.show_entity(written).strip() == shown.entity.strip():
                 entity = written
             else:

@@ -133,11 +133,8 @@ def _to_run(annotated: AnnotatedCorpus) -> Run:
     """Return the gold labels of a file as the predictions of an annotator."""
     corpus = select_gold(annotated)
     responses = [Response(document.id, to_predictions(document.labels)) for document in corpus]
-    has_text = not corpus.skipped.get(NO_TEXT_NOTE)
-    texts = corpus.texts if has_text else ()
-    return Run.from_reader(
-        responses, name=annotated.name, skipped=corpus.skipped, locate_row=corpus.locate_row, texts=texts
-    )
+    texts = () if corpus.skipped.get(NO_TEXT_NOTE) else corpus.texts
+    return Run.from_reader(responses, name=annotated.name, skipped=corpus.skipped, texts=texts)
 
 
 def to_annotated_corpus(corpus: Corpus) -> AnnotatedCorpus:
