@@ -353,7 +353,7 @@ def _recognises(head: bytes) -> bool:
     spans = [span for fields in objects for name in _SPAN_FIELDS for span in _get_list(fields, name)]
     if not spans:
         return all("label" in fields and "text" in fields for fields in objects)
-    return all(map(_is_span, spans))
+    return _is_span(spans[0])
 
 
 def _get_list(fields: Mapping[str, Any], name: str) -> list[Any]:

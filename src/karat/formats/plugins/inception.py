@@ -143,10 +143,11 @@ class _Part(NamedTuple):
 
 
 class _Files(NamedTuple):
-    """The files of a source by path, and the label of the source."""
+    """The files of a source by path, and the label of the source; a single file may have its type system with it."""
 
     label: str
     contents: Mapping[str, bytes]
+    is_single: bool = False
 
     def find_type_system(self, path: str) -> bytes | None:
         """Return the type system for a file: in its folder, or in the next one above it."""
@@ -196,7 +197,7 @@ def _load_files(source: ByteSource) -> _Files:
     sibling = None if source.is_single_pass else source.get_sibling(_TYPE_SYSTEM)
     if sibling is not None and sibling.exists:
         single[_TYPE_SYSTEM] = sibling.read_bytes()
-    return _Files(source.label, single)
+    return _Files(source.label, single, is_single=True)
 
 
 def _is_xml(data: bytes) -> bool:
@@ -219,7 +220,7 @@ def _list_documents(files: _Files, skipped: Counter[str]) -> Iterator[str]:
 
 def _read_part(files: _Files, path: str, skipped: Counter[str]) -> _Part:
     """Read one CAS file."""
-    location = path if path == files.label or len(files.contents) == 1 else f"{files.label}: {path}"
+    location = files.label if files.is_single else f"{files.label}: {path}"
     content = files.contents[path]
     cas = (
         read_xmi(content, files.find_type_system(path), location, skipped)

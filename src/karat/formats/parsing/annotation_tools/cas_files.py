@@ -196,17 +196,22 @@ def _check_xml(data: bytes, where: str) -> None:
             element.clear()
     except ParseError as problem:
         remedy = "Check that the file was not cut off"
-        raise _damaged_error(f"{where}:{problem.position[0]}", problem.msg, remedy) from None
+        raise _damaged_error(f"{where}:{problem.position[0]}", problem, remedy) from None
     except (ValueError, LookupError) as problem:
         raise _damaged_error(where, problem, "Write plain characters instead of entities") from None
 
 
 def _damaged_error(where: str, problem: object, remedy: str) -> InputError:
     """Return, without raising it, the error for a file that cannot be read."""
+    message = " ".join(str(problem).split())[:120]
+    if isinstance(problem, UserWarning):
+        offset = message.partition("[")[2].partition("]")[0]
+        actual = f"the offset {offset}, which is outside the text or inside a character"
+    else:
+        actual = f"a CAS that cannot be read ({type(problem).__name__}: {message})"
     return InputError(
         where,
-        actual=f"a CAS that cannot be read ({type(problem).__name__ if isinstance(problem, Exception) else 'XML'}: "
-        f"{' '.join(str(problem).split())[:120]})",
+        actual=actual,
         expected="a complete UIMA CAS as INCEpTION exports it",
         remedy=remedy,
     )
