@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 
@@ -36,12 +37,12 @@ def get_format(name):
 def written(write, data):
     """The bytes of a file, or None where the format refuses a character that it cannot hold."""
     file = BytesIO()
-    try:
+    with suppress(UsageError):
         write(data, file)
-    except UsageError as problem:
-        assert "control character" in str(problem)
-        return None
-    return file.getvalue()
+        return file.getvalue()
+    with pytest.raises(UsageError, match="control character"):
+        write(data, file)
+    return None
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -143,7 +144,7 @@ def test_annotators_are_corpora_of_their_own(name):
     }
     with pytest.raises(InputError, match=r"different labels by anna, ben, and no adjudicated ones.*karat agreement"):
         tool.read_corpus(source, True)
-    same = AnnotatedDocument(Document("d", "Ada"), versions[:1] + (AnnotatorVersion("ben", first),))
+    same = AnnotatedDocument(Document("d", "Ada"), (*versions[:1], AnnotatorVersion("ben", first)))
     agreed = Held(written(tool.write_annotations, AnnotatedCorpus("team", (same,))))
     assert [d.labels for d in tool.read_corpus(agreed, True)] == [first.labels]
 

@@ -101,7 +101,7 @@ class _Custom(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     response: dict[str, Any] = {}
     """Fields of the response."""
     has_text: bool = True
-    """Whether the text is known."""
+    """Whether the text is current."""
     corpus: dict[str, Any] = {}
     """Name and metadata of the corpus or run, in the first line."""
 
@@ -178,22 +178,22 @@ def _read_mentions(
     ids: dict[tuple[int, int, str], list[str]] = {}
     for span, (start, end) in zip(spans, offsets, strict=True):
         ids.setdefault((start, end, span.label), []).append(str(span.id))
-    known = [entry for entry in entries or () if (entry.start, entry.end, entry.type) in ids]
-    known_keys = {(entry.start, entry.end, entry.type) for entry in known}
+    current = [entry for entry in entries or () if (entry.start, entry.end, entry.type) in ids]
+    current_keys = {(entry.start, entry.end, entry.type) for entry in current}
     others = [
         _Entry(start, end, span.label)
         for span, (start, end) in zip(spans, offsets, strict=True)
-        if (start, end, span.label) not in known_keys
+        if (start, end, span.label) not in current_keys
     ]
     if entries is not None:
         skipped["spans that were added or changed in doccano (unlinked)"] += len(others)
         skipped["ids and fields of spans that were deleted or changed in doccano (dropped)"] += len(entries) - len(
-            known
+            current
         )
     result = _Mentions([], {}, {})
-    for entry in (*known, *others):
-        shown = ShownMention(entry.start, entry.end, "", (entry.type,))
-        item: Label | Prediction = _VIEW.restore(kind, shown, entry.fields, record.location, skipped)
+    for entry in (*current, *others):
+        mention = ShownMention(entry.start, entry.end, "", (entry.type,))
+        item: Label | Prediction = _VIEW.restore(kind, mention, entry.fields, record.location, skipped)
         if isinstance(item.entity, str):
             for id in ids[entry.start, entry.end, entry.type]:
                 result.entities.setdefault(id, item.entity)
@@ -227,11 +227,11 @@ def _read_spans(record: Record) -> list[_Entity]:
     values = convert_value(record.fields[name], list[Any], record.location)
     spans = []
     for number, value in enumerate(values, 1):
-        place = f"{record.location}, `{name}` {number}"
+        where = f"{record.location}, `{name}` {number}"
         if isinstance(value, dict):
-            spans.append(convert_value(value, _Entity, place))
+            spans.append(convert_value(value, _Entity, where))
         else:
-            spans.append(_Entity(*convert_value(value, tuple[int, int, str], place)))
+            spans.append(_Entity(*convert_value(value, tuple[int, int, str], where)))
     return spans
 
 

@@ -87,8 +87,8 @@ _SAFE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+ -]{0,79}")
 
 def _show_iri(entity: EntityId) -> str:
     """Return an entity as an identifier: the IRI of a QID, `NIL`, or an empty string if unlinked."""
-    shown = show_entity(entity)
-    return _WIKIDATA + shown if _QID.fullmatch(shown) else shown
+    text = show_entity(entity)
+    return _WIKIDATA + text if _QID.fullmatch(text) else text
 
 
 _VIEW: Final = ToolView(show_entity=_show_iri, show_types=lambda types: tuple(filter(None, types))[:1])
@@ -303,8 +303,8 @@ def _build_document(
             )
         is_ours |= part.custom != _Custom()
         if part.custom.system is not None:
-            found, _ = _read_mentions(part, Prediction, skipped)
-            response = restore_response(first.id, tuple(found), part.custom.response, part.location)
+            items, _ = _read_mentions(part, Prediction, skipped)
+            response = restore_response(first.id, tuple(items), part.custom.response, part.location)
             predictions[part.custom.system] = response
         elif part.folder == "source":
             skipped["named entities of source files"] += len(part.cas.entities)
@@ -340,10 +340,10 @@ def _read_mentions(
     for entity in part.cas.entities:
         custom = _decode_custom(entity.custom, _EntityCustom, part.location)
         types = (entity.value,) if entity.value else ()
-        shown = ShownMention(entity.begin, entity.end, entity.identifier, types)
+        mention = ShownMention(entity.begin, entity.end, entity.identifier, types)
         if custom.note:
             notes[len(items)] = custom.note
-        items.append(_VIEW.restore(kind, shown, custom.fields, part.location, skipped))
+        items.append(_VIEW.restore(kind, mention, custom.fields, part.location, skipped))
     return items, notes
 
 

@@ -238,8 +238,8 @@ class _TaskReader(NamedTuple):
             for id in ids or [""]:
                 if note:
                     notes[len(items)] = note
-                shown = ShownMention(start, end, id, types)
-                item = _VIEW.restore(kind, shown, custom, location, self.skipped)
+                mention = ShownMention(start, end, id, types)
+                item = _VIEW.restore(kind, mention, custom, location, self.skipped)
                 items.append(item)
                 if isinstance(item.entity, str):
                     entities.setdefault(region.id, item.entity)
@@ -345,7 +345,7 @@ def _group_regions(results: Sequence[_Result], location: str, skipped: Counter[s
         if result.type != "relation":
             groups.setdefault(str(number) if result.id is None else str(result.id), []).append(result)
     for id, members in groups.items():
-        place = f"{location}, region {id!r}"
+        where = f"{location}, region {id!r}"
         value = next((m.value for m in members if m.value.start is not None and m.value.end is not None), None)
         if value is None:
             skipped["results that are not about a mention"] += len(members)
@@ -354,7 +354,7 @@ def _group_regions(results: Sequence[_Result], location: str, skipped: Counter[s
             skipped[_HTML] += 1
             continue
         surface = next((m.value.surface for m in members if m.value.surface is not None), None)
-        yield _Region(id, RawSpan(int(value.start or 0), int(value.end or 0), surface, place), members)
+        yield _Region(id, RawSpan(int(value.start or 0), int(value.end or 0), surface, where), members)
 
 
 def _is_offset(value: int | str | None) -> bool:

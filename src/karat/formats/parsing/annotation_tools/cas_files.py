@@ -151,8 +151,8 @@ def _build_cas(document: CasDocument) -> Any:  # noqa: ANN401
     entity_type = types.get_type(NAMED_ENTITY)
     for entity in document.entities:
         features = {"value": entity.value, "identifier": entity.identifier, "karat": entity.custom}
-        shown = {feature: value for feature, value in features.items() if value}
-        cas.add(entity_type(begin=entity.begin, end=entity.end, **shown))
+        values = {feature: value for feature, value in features.items() if value}
+        cas.add(entity_type(begin=entity.begin, end=entity.end, **values))
     return cas
 
 

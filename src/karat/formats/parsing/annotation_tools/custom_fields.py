@@ -74,7 +74,7 @@ class ToolView(NamedTuple):
         return fields
 
     def restore(
-        self, kind: type[_T], shown: ShownMention, fields: Mapping[str, Any], location: str, skipped: Counter[str]
+        self, kind: type[_T], mention: ShownMention, fields: Mapping[str, Any], location: str, skipped: Counter[str]
     ) -> _T:
         """Return the label or prediction of a mention with the custom fields that still apply to it.
 
@@ -82,18 +82,18 @@ class ToolView(NamedTuple):
         `location` for invalid custom fields.
         """
         values = dict(fields)
-        values |= {"start": shown.start, "end": shown.end}
-        entity = parse_entity(shown.entity)
+        values |= {"start": mention.start, "end": mention.end}
+        entity = parse_entity(mention.entity)
         if "entity" in values or _OF_ENTITY & values.keys():
             written = UNLINKED if "entity" not in values else convert_value(values.pop("entity"), _OptionalId, location)
-            if self.show_entity(written).strip() == shown.entity.strip():
+            if self.show_entity(written).strip() == mention.entity.strip():
                 entity = written
             else:
                 outdated = _OF_ENTITY & values.keys()
                 skipped["custom fields of entities that were replaced in the tool (dropped)"] += len(outdated)
                 values = {name: value for name, value in values.items() if name not in outdated}
         types = tuple(convert_value(values.pop("types", []), list[str], location))
-        values["types"] = types if self.show_types(types) == shown.types else parse_types(shown.types)
+        values["types"] = types if self.show_types(types) == mention.types else parse_types(mention.types)
         if not isinstance(entity, msgspec.UnsetType):
             values["entity"] = entity
         return convert_value(values, kind, location)
