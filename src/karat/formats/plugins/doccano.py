@@ -101,7 +101,7 @@ class _Custom(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     response: dict[str, Any] = {}
     """Fields of the response."""
     has_text: bool = True
-    """Whether the text is current."""
+    """Whether the text is known."""
     corpus: dict[str, Any] = {}
     """Name and metadata of the corpus or run, in the first line."""
 
