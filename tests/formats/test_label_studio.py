@@ -114,6 +114,16 @@ def test_cancelled_empty_and_repeated_annotations(tmp_path):
     }
 
 
+def test_predictions_named_by_number_and_regions_of_sound_are_counted(tmp_path):
+    sound = {"id": "s", "type": "labels", "from_name": "label", "value": {"start": 1.5, "end": 2.5, "labels": ["x"]}}
+    corpus = read(tmp_path, task(annotation(region("a", 2, 5, ["PER"]), sound), predictions=[12], drafts=[3]))
+    assert len(corpus.labels) == 1
+    assert corpus.skipped == {
+        "predictions that the export names by number only": 1,
+        "regions of HTML, audio or images (not read)": 1,
+    }
+
+
 def test_tasks_without_annotations_are_texts(tmp_path):
     assert list(read(tmp_path, {"data": {"text": "Ada"}}, {"data": {"text": "Bob"}})) == [
         Document("1", "Ada"),

@@ -79,8 +79,8 @@ _HTML = "regions of HTML, audio or images (not read)"
 class _Value(msgspec.Struct):
     """The value of a result: a span of text with the values of one control."""
 
-    start: int | str | None = None
-    end: int | str | None = None
+    start: int | float | str | None = None
+    end: int | float | str | None = None
     text: str | list[str] | None = None
     labels: list[str] = []
     choices: list[str | list[str]] = []
@@ -138,8 +138,18 @@ class _Task(msgspec.Struct):
     id: str | int | None = None
     annotations: list[_Annotation] | None = None
     completions: list[_Annotation] | None = None
-    drafts: list[_Annotation] | None = None
-    predictions: list[_Predictions] | None = None
+    drafts: list[_Annotation | int] | None = None
+    predictions: list[_Predictions | int] | None = None
+
+    @property
+    def full_drafts(self) -> list[_Annotation]:
+        """The drafts with content; some exports have only their numbers."""
+        return [draft for draft in self.drafts or () if not isinstance(draft, int)]
+
+    @property
+    def full_predictions(self) -> list[_Predictions]:
+        """The predictions with content; some exports have only their numbers."""
+        return [prediction for prediction in self.predictions or () if not isinstance(prediction, int)]
 
 
 class _Region(NamedTuple):
@@ -206,7 +216,9 @@ class _TaskReader(NamedTuple):
     ) -> dict[str, Response]:
         """Return the predictions of each model."""
         responses: dict[str, Response] = {}
-        for prediction in task.predictions or ():
+        n_numbers = len(task.predictions or ()) - len(task.full_predictions)
+        self.skipped["predictions that the export names by number only"] += n_numbers
+        for prediction in task.full_predictions:
             mentions = self._read_mentions(prediction.result, text, Prediction, location)
             name = str(prediction.model_version or "")
             self.skipped["earlier predictions for a document by the same model"] += name in responses
@@ -315,7 +327,7 @@ def _get_length(task: _Task, location: str) -> int:
 def _list_results(task: _Task) -> list[_Result]:
     """Return the results of all annotations and predictions of a task."""
     groups = [annotation.result for _, annotation in _list_annotations(task)]
-    groups += [prediction.result for prediction in task.predictions or ()]
+    groups += [prediction.result for prediction in task.full_predictions]
     return [result for results in groups for result in results]
 
 
@@ -323,7 +335,7 @@ def _list_annotations(task: _Task) -> Iterator[tuple[VersionStatus, _Annotation]
     """Yield the annotations of a task with their status; drafts of annotators who have no annotation come first."""
     annotations = [*(task.annotations or ()), *(task.completions or ())]
     names = {_get_annotator(annotation) for annotation in annotations}
-    for draft in task.drafts or ():
+    for draft in task.full_drafts:
         if _get_annotator(draft) not in names:
             yield "open", draft
     for annotation in annotations:
@@ -357,7 +369,7 @@ def _group_regions(results: Sequence[_Result], location: str, skipped: Counter[s
         yield _Region(id, RawSpan(int(value.start or 0), int(value.end or 0), surface, where), members)
 
 
-def _is_offset(value: int | str | None) -> bool:
+def _is_offset(value: float | str | None) -> bool:
     """Return whether a value is an offset, and no path into HTML."""
     return isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"[0-9]{1,10}", value) is not None)
 
@@ -445,9 +457,16 @@ def _inspect(source: ByteSource) -> _Content:
     """Return what a file contains, without reading its documents."""
     content = read_json(source.get_child(_TASKS) if source.is_folder else source)
     tasks = [task for task in (content if isinstance(content, list) else [content]) if isinstance(task, dict)]
-    annotations = [entry for task in tasks for key in ("annotations", "completions") for entry in task.get(key) or ()]
+    annotations = [entry for task in tasks for key in ("annotations", "completions") for entry in _get_list(task, key)]
     is_finished = any(isinstance(entry, dict) and not entry.get("was_cancelled") for entry in annotations)
-    return _Content(is_finished, any(task.get("predictions") for task in tasks))
+    predictions = [entry for task in tasks for entry in _get_list(task, "predictions")]
+    return _Content(is_finished, any(isinstance(entry, dict) for entry in predictions))
+
+
+def _get_list(task: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the list in a field of a task; empty if it is no list."""
+    value = task.get(key)
+    return value if isinstance(value, list) else []
 
 
 def _holds_gold(source: ByteSource) -> bool:
