@@ -30,7 +30,7 @@ from karat.model.spec.settings.settings import SETTINGS
 from karat.model.spec.system import System
 from karat.model.tables import schema
 from karat.web.archive.resource import Resource
-from tests.conftest import ROOT, SCHEMAS, with_settings
+from tests.conftest import EXTRA_FORMATS, ROOT, SCHEMAS, with_settings
 from tests.contract import faults
 
 
@@ -97,7 +97,7 @@ def test_profiles(name):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.extras if n == "spacy-docbin" else ()) for n in list_plugins("formats")]
+    "name", [pytest.param(n, marks=pytest.mark.extras if n in EXTRA_FORMATS else ()) for n in list_plugins("formats")]
 )
 def test_formats(name, tmp_path):
     known = get_plugin("formats", name, Format)

@@ -124,6 +124,7 @@ WITHOUT = {
     "services": [("run", "http:http://127.0.0.1:9/", "--on", "demo", "--yes")],
     "duckdb": [("score", "demo", "demo/noisy", "--engine", "duckdb")],
     "embed": [("systems", "stages", "embed")],
+    "inception": [("data", "convert", "demo", "x.zip", "--to", "inception")],
     "spark": [("score", "demo", "demo/noisy", "--engine", "spark")],
     "clusters": [("score", "gold.jsonl", "predictions.jsonl", "-m", "ceaf-mention:micro.f1")],
     "spacy": [

@@ -20,6 +20,7 @@ from karat.data.custom_tables import CustomTables, get_custom_tables
 from karat.data.dataset_files import prepare_split
 from karat.data.format_detection import detect_format, list_formats
 from karat.data.save import save_results
+from karat.formats.parsing.annotation_tools.selection import select_gold, split_annotators
 from karat.formats.parsing.surfaces.columns import ColumnRoles
 from karat.formats.parsing.surfaces.run_builder import MissingGoldError
 from karat.matching.read.offset_conversion import CONVERTED, convert_offsets
@@ -33,7 +34,8 @@ from karat.model.offsets.offset_kinds import OffsetKind, parse_offset_kind
 from karat.model.output.progress import pause_garbage_collection, track_progress
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import WARNING, Result
-from karat.model.run import Run
+from karat.model.run import Run, to_text_column
+from karat.model.spec.annotations import AnnotatedCorpus
 from karat.model.spec.dataset import is_bare_name
 from karat.model.spec.engine import PartitionedData
 from karat.model.spec.format import Format, Manifest
@@ -341,6 +343,33 @@ def _read_corpus(source: Source, file_format: Format, *, text: bool, policy: Err
     ):
         corpus = file_format.read_corpus(source, text)
     return replace(corpus, skipped={**corpus.skipped, **defects.counts})
+
+
+def load_annotations(source: str, *, format: str | None = None) -> AnnotatedCorpus | None:
+    """Load the labels of all annotators from a file of an annotation tool; None for other formats and names."""
+    return _load_annotations(_Input(source, format))
+
+
+def _load_annotations(item: _Input) -> AnnotatedCorpus | None:
+    """Load the labels of all annotators; None if the format has none or the input is no file."""
+    if not item.is_file or item.detected_format.read_annotations is None:
+        return None
+    with collect_defects(item.policy, item.source.label) as defects, track_progress(f"reading {item.source.label}"):
+        annotated = item.detected_format.read_annotations(item.source)
+    return msgspec.structs.replace(annotated, skipped={**annotated.skipped, **defects.counts})
+
+
+def load_annotators(source: str, *, format: str | None = None) -> list[Corpus]:
+    """Load one corpus for each annotator of a file of an annotation tool, under the annotator's name.
+
+    Any other gold standard, and a file with the labels of one annotator, is one corpus under the name of the file.
+    """
+    item = _Input(source, format)
+    annotated = _load_annotations(item)
+    if annotated is None:
+        return [_load_gold(item, text=True)]
+    corpora = split_annotators(annotated)
+    return list(corpora.values()) if len(corpora) > 1 else [select_gold(annotated)]
 
 
 def _load_predictions(item: _Input, gold: Callable[[], Corpus] | None = None) -> Run:
@@ -663,7 +692,15 @@ def load_gold_or_run(
     if gold is None:
         return convert_run_offsets(None, _load_predictions(item), item.policy)
     corpus = _load_gold(_Input(gold), text=True)
-    return align_run(corpus, _load_predictions(item, lambda: corpus), item.policy)
+    return _add_texts(align_run(corpus, _load_predictions(item, lambda: corpus), item.policy), corpus)
+
+
+def _add_texts(run: Run, corpus: Corpus) -> Run:
+    """Return a run that is aligned with a corpus, with the texts of the corpus, for formats that need texts."""
+    if corpus.skipped.get(NO_TEXT_NOTE):
+        return run
+    texts = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
+    return replace(run, texts=to_text_column(texts.get(id) for id in run.ids.to_pylist()))
 
 
 def load_run_for_any(name: str, corpora: Sequence[Corpus], *, format: str | None = None) -> Run:
@@ -790,6 +827,16 @@ def save(
         return
     with open_for_writing(target) as file:
         write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
+
+
+def save_annotations(annotated: AnnotatedCorpus, path: str, writer: Format) -> None:
+    """Write the labels of all annotators to a file, or to a folder if the path has no suffix of the format."""
+    assert writer.write_annotations is not None, "the format is one of an annotation tool"
+    if writer.write_annotation_folder is not None and path != "-" and not path.endswith(writer.suffix):
+        write_folder(path, writer.write_annotation_folder(annotated))
+        return
+    with open_for_writing(path) as file:
+        writer.write_annotations(annotated, file)
 
 
 def _open_source(name: str) -> Source:

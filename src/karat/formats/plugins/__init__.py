@@ -4,6 +4,7 @@ TABLE = {
     "bioc-any": "bioc",
     "hipe-fine": "_hipe_layers",
     "hipe-nested": "_hipe_layers",
+    "inception-json": "inception",
     "nif-categorised-literal": "nif_categorised",
     "pubtator-any": "pubtator",
 }
