@@ -88,7 +88,7 @@ def open_for_writing(path: str) -> Iterator[IO[bytes]]:
 
 
 def write_folder(path: str, files: Mapping[str, bytes]) -> None:
-    """Write a new folder with `files` (content by name), which appears only when complete.
+    """Write a new folder with `files` (content by relative path), which appears only when complete.
 
     Raise `UsageError` if it exists and is not empty, or cannot be written.
     """
@@ -103,6 +103,7 @@ def write_folder(path: str, files: Mapping[str, bytes]) -> None:
             if target.exists() and any(target.iterdir()):
                 raise UsageError(message)
             for name, data in files.items():
+                (partial / name).parent.mkdir(parents=True, exist_ok=True)
                 (partial / name).write_bytes(data)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror or error}). Choose another path.") from None

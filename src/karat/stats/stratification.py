@@ -1,0 +1,80 @@
+"""Stratified division of items into parts with given shares.
+
+The method is iterative stratification (Sechidis et al. 2011) for items with counts of several values, with one change:
+an item for which no part has room in full goes to the part that lacks most items, so that many rare values do not all
+end up in the largest part.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import lcm
+
+
+def assign_parts(
+    sizes: Sequence[int], counts: Sequence[Mapping[str, int]], shares: Sequence[Fraction], seed: int
+) -> list[int]:
+    """Return the part of each item, an index of `shares`; the same seed gives the same parts.
+
+    `sizes`: the size of each item, such as its number of documents. `counts`: how often each value occurs in it.
+    `shares`: the share of each part; they sum to 1. If each item has the size 1 and exactly one value once, every part
+    gets its share of each value up to less than one item.
+    """
+    scale = lcm(*(share.denominator for share in shares))  # makes all shares whole numbers
+    weights = [int(share * scale) for share in shares]
+    generator = random.Random(seed)
+    rank = list(range(len(sizes)))
+    generator.shuffle(rank)
+    missing_size = [weight * sum(sizes) for weight in weights]
+    totals: dict[str, int] = {}
+    items_by_value: dict[str, list[int]] = {}
+    for item, item_counts in enumerate(counts):
+        for value, count in item_counts.items():
+            if count:
+                totals[value] = totals.get(value, 0) + count
+                items_by_value.setdefault(value, []).append(item)
+    missing = {value: [weight * total for weight in weights] for value, total in totals.items()}
+    part_of_item = [-1] * len(sizes)
+
+    def assign(item: int, part: int) -> None:
+        part_of_item[item] = part
+        missing_size[part] -= scale * sizes[item]
+        for value, count in counts[item].items():
+            if count:
+                missing[value][part] -= scale * count
+                totals[value] -= count
+
+    queue = [(total, value) for value, total in totals.items()]
+    heapq.heapify(queue)
+    while queue:
+        total, value = heapq.heappop(queue)
+        if total != totals[value]:  # other values have taken items with this one
+            heapq.heappush(queue, (totals[value], value))
+            continue
+        items = [item for item in items_by_value[value] if part_of_item[item] < 0]
+        for item in sorted(items, key=lambda item: (-counts[item][value], -sizes[item], rank[item])):
+            assign(item, _choose_part(missing[value], missing_size, scale * counts[item][value], generator))
+    rest = [item for item, part in enumerate(part_of_item) if part < 0]
+    for item in sorted(rest, key=lambda item: (-sizes[item], rank[item])):
+        assign(item, _choose_largest(range(len(shares)), missing_size, generator))
+    return part_of_item
+
+
+def _choose_part(missing: Sequence[int], missing_size: Sequence[int], needed: int, generator: random.Random) -> int:
+    """Return the part for an item that needs room for `needed` of a value; `missing`: the room of each part."""
+    parts = range(len(missing))
+    roomy = [part for part in parts if missing[part] >= needed]
+    if roomy:
+        most = max(missing[part] for part in roomy)
+        return _choose_largest([part for part in roomy if missing[part] == most], missing_size, generator)
+    lacking = [part for part in parts if missing[part] > 0]
+    return _choose_largest(lacking or parts, missing_size, generator)
+
+
+def _choose_largest(parts: Sequence[int], values: Sequence[int], generator: random.Random) -> int:
+    """Return the part with the largest value; a random one of several."""
+    largest = max(values[part] for part in parts)
+    return generator.choice([part for part in parts if values[part] == largest])
