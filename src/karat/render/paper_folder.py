@@ -185,7 +185,8 @@ def _find_dataset_citation(result: Result) -> str:
     if name is None:
         return ""
     dataset = get_dataset(name.name)
-    version_citation = dataset.versions[name.version].citation if name.version in dataset.versions else ""
+    version = dataset.versions.get(name.version or "")
+    version_citation = "" if version is None else version.citation
     return version_citation or dataset.citation
 
 

@@ -23,7 +23,7 @@ MIN_RUNS: Final = 4
 class SimilarText(NamedTuple):
     """A text of an index that is a near-duplicate of another text."""
 
-    index: int
+    position: int
     """Position of the text in the index."""
     shared: float
     """Fraction of the runs of the shorter text that both share."""
@@ -50,8 +50,8 @@ class TextIndex:
         """Yield each pair of texts of the index that are near-duplicates of each other, the earlier text first."""
         for number, runs in enumerate(self._runs_by_text):
             for similar in self._find_similar(runs):
-                if similar.index > number:
-                    yield number, similar.index
+                if similar.position > number:
+                    yield number, similar.position
 
     def _find_similar(self, runs: NDArray[np.uint64]) -> Iterator[SimilarText]:
         """Yield the texts of the index that are near-duplicates of a text with these distinct runs."""

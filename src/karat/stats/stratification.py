@@ -68,8 +68,8 @@ def _choose_part(missing: Sequence[int], missing_size: Sequence[int], needed: in
     parts = range(len(missing))
     roomy = [part for part in parts if missing[part] >= needed]
     if roomy:
-        most = max(missing[part] for part in roomy)
-        return _choose_largest([part for part in roomy if missing[part] == most], missing_size, generator)
+        largest = max(missing[part] for part in roomy)
+        return _choose_largest([part for part in roomy if missing[part] == largest], missing_size, generator)
     lacking = [part for part in parts if missing[part] > 0]
     return _choose_largest(lacking or parts, missing_size, generator)
 

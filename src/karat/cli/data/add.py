@@ -17,7 +17,8 @@ from karat.cli.output import page_width, print_page, write_output
 @click.argument("source", required=False, metavar="[FILE|FOLDER]")
 @option("--split", "splits", multiple=True, metavar="NAME=FILE", help="Split and its file (repeatable).")
 @publication_options(
-    "Name of the dataset: lowercase letters, digits and hyphens.", "Name of the version.  [default: 1 for a new dataset]"
+    "Name of the dataset: lowercase letters, digits and hyphens.",
+    "Name of the version.  [default: 1 for a new dataset]",
 )
 @gold_format_option("FILE")
 @json_option("the manifest")
@@ -54,7 +55,7 @@ def command(
     check_paths([source, *publication.guidelines], [json_file])
     if source is not None and not splits and is_published_folder(source):
         if any((publication.version, publication.changes, publication.guidelines)) or publication.metadata.is_stated:
-            raise UsageError(f"{source} is a published folder, whose versions never change. Pass only --name, or nothing.")
+            raise UsageError(f"{source} is a published folder, whose versions never change. Pass only --name.")
         addition = install_folder(Path(source), publication.name)
     elif publication.name is None:
         raise UsageError("the dataset needs a name. Add --name NAME.")

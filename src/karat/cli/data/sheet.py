@@ -54,9 +54,11 @@ def command(
     from karat.kb.catalogue import open_kb
     from karat.model.errors import UsageError
     from karat.render.data.sheet import build_sheet, encode_folder, render_sheet
-    from karat.storage.atomic_writing import write_folder
+    from karat.storage.atomic_writing import check_new_folder, write_folder
 
     check_paths([source, *annotators, *publication.guidelines], [])
+    if out is not None:
+        check_new_folder(out)
     if len(annotators) == 1:
         raise UsageError("--annotator is given once. Agreement needs the labels of at least two annotators.")
     dataset, corpora = open_publication(

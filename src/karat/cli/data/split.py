@@ -64,9 +64,10 @@ def command(
     from karat.model.errors import UsageError
     from karat.model.output.json_files import encode_indented
     from karat.render.data.publishing import render_split
-    from karat.storage.atomic_writing import write_folder
+    from karat.storage.atomic_writing import check_new_folder, write_folder
 
     check_paths([gold, *training], [json_file])
+    check_new_folder(out)
     if seed < 0:
         raise UsageError(f"--seed is {seed}. Pass a number of at least 0.")
     shares = parse_parts(parts)

@@ -43,13 +43,18 @@ def publication_options(name: str, version: str) -> Decorator:
         option("--language", default="", metavar="CODE", help="Language of the texts."),
         option("--domain", default="", metavar="TEXT", help="Domain of the texts, such as news."),
         option("--document-type", default="", metavar="TEXT", help="Kind of document, such as tweet."),
-        option("--links-to", "kb", default="", metavar="TEXT", help="Knowledge base of the links, such as Wikidata."),
+        option("--links-to", default="", metavar="TEXT", help="Knowledge base of the links, such as Wikidata."),
         option("--bias", "biases", multiple=True, metavar="TEXT", help="Known bias, as a sentence (repeatable)."),
     )
 
 
 def _build_options(
-    name: str | None, version: str | None, changes: str, guidelines: tuple[str, ...], **metadata: str | tuple[str, ...]
+    name: str | None,
+    version: str | None,
+    changes: str,
+    guidelines: tuple[str, ...],
+    links_to: str,
+    **metadata: str | tuple[str, ...],
 ) -> PublicationOptions:
     """Return the value of `publication_options`; raise `UsageError` for an invalid date."""
     from datetime import date
@@ -59,7 +64,7 @@ def _build_options(
     from karat.data.publishing.manifest import DatasetMetadata
     from karat.model.errors import UsageError
 
-    stated = msgspec.convert(metadata, DatasetMetadata)
+    stated = msgspec.convert({**metadata, "kb": links_to}, DatasetMetadata)
     try:
         _ = date.fromisoformat(stated.published) if stated.published else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""What users publish: a file, several splits, a folder of parts, a published folder or a dataset by name."""
+"""Inputs of a publication: a file, several splits, a folder of parts, a published folder or a dataset by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def load_splits(source: str | None, splits: Sequence[str], *, format: str | None
     folder = Source(source)
     if source != "-" and is_split_folder(folder):
         record = read_split_record(folder)
-        corpora = {name: load(Path(source) / part.file.path, format="karat-jsonl") for name, part in record.parts.items()}
+        corpora = {name: load(Path(source) / f"{name}.jsonl", format="karat-jsonl") for name in record.parts}
         return {
             name: replace(corpus, metadata=dict(record.metadata), skipped=dict(record.skipped) if number == 0 else {})
             for number, (name, corpus) in enumerate(corpora.items())
@@ -82,10 +82,9 @@ def open_publication(
     """
     dataset = find_dataset(source)
     chosen = None if dataset is None else list_splits(dataset)[0]
+    folder = Path(source) if is_published_folder(source) else None
     if chosen is not None and chosen.dataset.is_registered:
         folder, version = get_catalogue_folder() / chosen.name.name, version or chosen.name.version
-    else:
-        folder = Path(source) if is_published_folder(source) else None
     if folder is not None:
         if guidelines:
             raise UsageError(f"{source}: the guidelines of a published version never change. Add another version.")

@@ -109,7 +109,7 @@ class TrainingData:
                 continue
             best = max(self._index.find_similar(document.text), key=lambda similar: similar.shared, default=None)
             if best is not None:
-                yield DuplicateDocument(document.id, self._ids[best.index], best.shared)
+                yield DuplicateDocument(document.id, self._ids[best.position], best.shared)
 
 
 def load_training_data(name: str) -> TrainingData:

@@ -35,12 +35,19 @@ SINGLE_SPLIT: Final = "all"
 _LAYOUT: Final = "karat-published/1"
 _DEFAULT_SPLIT: Final = "test"
 _NOT_STATED: Final = "Not stated"
+_FIELD_TITLES: Final = {
+    "kb": "knowledge base of the links",
+    "url": "address",
+    "published": "date of publication",
+    "sources": "source of the texts",
+    "biases": "biases by the authors",
+}
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _VERSION = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 
 class DatasetMetadata(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
-    """What the authors state about a dataset; an empty value is unknown."""
+    """Statements of the authors about a dataset; an empty value is unknown."""
 
     title: str = ""
     """The name in lists and tables."""
@@ -81,8 +88,9 @@ class DatasetMetadata(JsonRecord, frozen=True, kw_only=True, omit_defaults=True)
         return self != DatasetMetadata()
 
     def list_unknown(self) -> list[str]:
-        """Return the names of the unknown values."""
-        return [name.replace("_", " ") for name in self.__struct_fields__ if not getattr(self, name)]
+        """Return the names of the unknown values, as users know them."""
+        fields = (name for name in self.__struct_fields__ if not getattr(self, name))
+        return [_FIELD_TITLES.get(name, name.replace("_", " ")) for name in fields]
 
 
 class PublishedFile(JsonRecord, frozen=True):
@@ -123,7 +131,7 @@ class PublishedVersion(JsonRecord, frozen=True, kw_only=True):
     tasks: tuple[str, ...]
     """The tasks that the labels allow."""
     metadata: DatasetMetadata
-    """What the authors state about it."""
+    """Statements of the authors."""
     splits: Mapping[str, PublishedSplit]
     """The splits by name."""
     guidelines: tuple[PublishedFile, ...] = ()

@@ -17,7 +17,6 @@ from karat.data.publishing.manifest import (
     MANIFEST_NAME,
     DatasetMetadata,
     PublishedDataset,
-    PublishedFile,
     PublishedSplit,
     PublishedVersion,
     check_dataset_name,
@@ -134,7 +133,7 @@ def _read_metadata(corpus: Corpus) -> DatasetMetadata:
     """Return what the file of a corpus states about it."""
     names = {"document_type": "document type"}
     keys = ("title", "description", "language", "domain", "document_type", "kb", "licence", "citation", "url")
-    return DatasetMetadata(**{key: corpus.metadata.get(names.get(key, key), "") for key in keys})
+    return msgspec.convert({key: corpus.metadata.get(names.get(key, key), "") for key in keys}, DatasetMetadata)
 
 
 def _list_tasks(corpora: Sequence[Corpus]) -> tuple[str, ...]:
