@@ -153,7 +153,8 @@ def finish_corpus(corpus: Corpus, split: ChosenSplit) -> Corpus:
     """
     spec = split.split
     if split.dataset.is_registered:
-        registry = {"title": split.dataset.title, "licence": split.version.licence, "kb": split.version.kb}
+        title = "" if split.dataset.title == split.name.name else split.dataset.title
+        registry = {"title": title, "licence": split.version.licence, "kb": split.version.kb}
         stated = {name: value for name, value in registry.items() if value}
         metadata = {**spec.metadata, **_text_metadata(split), **stated}
         return replace(corpus, name=str(split.name), metadata=metadata)

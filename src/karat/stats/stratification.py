@@ -1,17 +1,23 @@
 """Stratified division of items into parts with given shares.
 
-The method is iterative stratification (Sechidis et al. 2011) for items with counts of several values, with one change:
-an item for which no part has room in full goes to the part that lacks most items, so that many rare values do not all
-end up in the largest part.
+The method is iterative stratification (Sechidis et al. 2011) for items with counts of several values, with two changes.
+An item for which no part has room in full goes to the part that lacks most items, so that many rare values do not all
+end up in the largest part. Items with several values are then moved and swapped at random as long as this helps.
 """
 
 from __future__ import annotations
 
 import heapq
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
+from typing import Final
+
+_ATTEMPTS_PER_ITEM: Final = 100
+_MAX_ATTEMPTS: Final = 100_000
+_TOLERANCE: Final = 1e-9
 
 
 def assign_parts(
@@ -60,7 +66,67 @@ def assign_parts(
     rest = [item for item, part in enumerate(part_of_item) if part < 0]
     for item in sorted(rest, key=lambda item: (-sizes[item], rank[item])):
         assign(item, _choose_largest(range(len(shares)), missing_size, generator))
+    if any(len(values) > 1 or set(values.values()) - {size} for values, size in zip(counts, sizes, strict=True)):
+        _improve(part_of_item, sizes, counts, weights, generator)
     return part_of_item
+
+
+class _Deviations:
+    """How far the parts are from their shares, for the sizes (under None) and for each value."""
+
+    def __init__(self, sizes: Sequence[int], counts: Sequence[Mapping[str, int]], weights: Sequence[int]) -> None:
+        self._amounts: list[dict[str | None, int]] = [
+            {None: size, **values} for size, values in zip(sizes, counts, strict=True)
+        ]
+        self._totals: Counter[str | None] = Counter()
+        for amounts in self._amounts:
+            self._totals.update(amounts)
+        self._scale = sum(weights)
+        self._excess = {key: [-weight * total for weight in weights] for key, total in self._totals.items()}
+
+    def add(self, item: int, part: int, sign: int = 1) -> None:
+        """Add an item to a part; with the sign -1, remove it."""
+        for key, amount in self._amounts[item].items():
+            self._excess[key][part] += sign * self._scale * amount
+
+    def measure_change(self, moves: Sequence[tuple[int, int, int]]) -> float:
+        """Return by how much moves (item, old part, new part) would change the sum of squared relative deviations."""
+        changes: dict[tuple[str | None, int], int] = {}
+        for item, old, new in moves:
+            for key, amount in self._amounts[item].items():
+                changes[key, old] = changes.get((key, old), 0) - self._scale * amount
+                changes[key, new] = changes.get((key, new), 0) + self._scale * amount
+        return sum(
+            change * (2 * self._excess[key][part] + change) / (self._totals[key] or 1)
+            for (key, part), change in changes.items()
+        )
+
+
+def _improve(
+    part_of_item: list[int],
+    sizes: Sequence[int],
+    counts: Sequence[Mapping[str, int]],
+    weights: Sequence[int],
+    generator: random.Random,
+) -> None:
+    """Move single items and swap pairs at random, as long as the parts come closer to their shares."""
+    deviations = _Deviations(sizes, counts, weights)
+    for item, part in enumerate(part_of_item):
+        deviations.add(item, part)
+    n_items, n_parts = len(sizes), len(weights)
+    for attempt in range(min(_ATTEMPTS_PER_ITEM * n_items, _MAX_ATTEMPTS)):
+        item = generator.randrange(n_items)
+        if attempt % 2:
+            moves = [(item, part_of_item[item], generator.randrange(n_parts))]
+        else:
+            other = generator.randrange(n_items)
+            parts = part_of_item[item], part_of_item[other]
+            moves = [(item, *parts), (other, parts[1], parts[0])]
+        if moves[0][1] != moves[0][2] and deviations.measure_change(moves) < -_TOLERANCE:
+            for moved, old, new in moves:
+                deviations.add(moved, old, -1)
+                deviations.add(moved, new)
+                part_of_item[moved] = new
 
 
 def _choose_part(missing: Sequence[int], missing_size: Sequence[int], needed: int, generator: random.Random) -> int:

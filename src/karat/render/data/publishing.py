@@ -56,14 +56,14 @@ def render_split(record: SplitFile, folder: str, *, width: int | None = None) ->
 
     `folder`: where the parts are. `width`: columns to wrap at; None does not wrap.
     """
-    blocks = [_render_parts(record.parts, width)]
+    n_documents = sum(part.documents for part in record.parts.values())
+    title = f"{record.corpus}@{record.digest}: {format_count(n_documents, 'document')}, seed {record.seed}"
+    blocks = [title, _render_parts(record.parts, width)]
     if record.by is not None:
         blocks.append(_render_values(record, width))
     if record.duplicate_groups:
-        blocks.append(
-            f"{format_count(record.duplicate_documents, 'document')} in {record.duplicate_groups} groups of "
-            "near-duplicates; each group is in one part"
-        )
+        documents, groups = format_count(record.duplicate_documents, "document"), record.duplicate_groups
+        blocks.append(f"{documents} in {format_count(groups, 'group')} of near-duplicates; each group is in one part")
     else:
         blocks.append("no near-duplicate documents")
     blocks += [draw_text([list(OVERLAP_COLUMNS), *map(build_overlap_row, record.overlaps)], width=width)]
