@@ -90,16 +90,25 @@ class _Deviations:
             self._excess[key][part] += sign * self._scale * amount
 
     def measure_change(self, moves: Sequence[tuple[int, int, int]]) -> float:
-        """Return by how much moves (item, old part, new part) would change the sum of squared relative deviations."""
+        """Return by how much moves (item, old part, new part) would change the penalty of all parts."""
         changes: dict[tuple[str | None, int], int] = {}
         for item, old, new in moves:
             for key, amount in self._amounts[item].items():
                 changes[key, old] = changes.get((key, old), 0) - self._scale * amount
                 changes[key, new] = changes.get((key, new), 0) + self._scale * amount
         return sum(
-            change * (2 * self._excess[key][part] + change) / (self._totals[key] or 1)
+            self._compute_penalty(key, self._excess[key][part] + change)
+            - self._compute_penalty(key, self._excess[key][part])
             for (key, part), change in changes.items()
         )
+
+    def _compute_penalty(self, key: str | None, excess: int) -> float:
+        """Return the penalty for an excess or lack: its square, relative to the total.
+
+        Of values, less than one is no excess. Otherwise all rare values would drift to the largest part.
+        """
+        beyond = abs(excess) if key is None else max(0, abs(excess) - self._scale)
+        return beyond * beyond / (self._totals[key] or 1)
 
 
 def _improve(

@@ -32,7 +32,7 @@ def load_splits(source: str | None, splits: Sequence[str], *, format: str | None
     version. `format` is the format of all files. Raise `UsageError` if neither or both are given.
     """
     if (source is None) == (not splits):
-        raise UsageError("there is nothing to read, or twice. Pass either FILE, or --split NAME=FILE for each split.")
+        raise UsageError("the data are missing, or named twice. Pass either FILE, or --split NAME=FILE for each split.")
     if source is None:
         return {name: load(file, format=format) for name, file in _parse_splits(splits).items()}
     folder = Source(source)

@@ -222,7 +222,7 @@ def _build_agreement(sheet: Sheet) -> Iterator[str]:
         measured = sheet.agreement
         rows = [
             [
-                escape_markdown(f"{pair.annotator_a}, {pair.annotator_b}"),
+                f"{pair.annotator_a}, {pair.annotator_b}",
                 *(format_score(score, percent=True) for score in pair.f1.values()),
                 format_score(pair.kappa),
             ]
