@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat import Corpus, Document, Label, UsageError
-from karat.data.publishing.leakage import TrainingData, group_duplicates
+from karat.data.publishing.leakage import TrainingIndex, group_duplicates
 from karat.data.publishing.split import parse_parts, split_corpus
 from karat.stats.near_duplicates import TextIndex
 
@@ -84,14 +84,14 @@ def test_leakage_is_counted_by_hand():
             Document("z", "Bonn or Ulm", (Label(0, 4, "Q3"), Label(8, 11, "Q2"))),
         ]
     )
-    overlap = TrainingData("train", train).measure_overlap("test", test)
+    overlap = TrainingIndex("train", train).measure_overlap("test", test)
     assert (overlap.ids.hits, overlap.documents.hits, overlap.documents.total) == (1, 1, 4)
     assert [(item.document, item.training_document) for item in overlap.near_duplicates] == [("x", "a"), ("y", "b")]
     assert overlap.short_documents == 3
     assert (overlap.pairs.hits, overlap.pairs.total) == (1, 4)  # (Ulm, Q1) of (ulm, Q1), (Bonn, Q3) and (Ulm, Q2)
     assert (overlap.entities.hits, overlap.entities.total) == (2, 3)
     assert (overlap.surfaces.hits, overlap.surfaces.total) == (2, 3)
-    without_links = TrainingData("text", Corpus.from_documents([Document("t", long)]))
+    without_links = TrainingIndex("text", Corpus.from_documents([Document("t", long)]))
     assert without_links.measure_overlap("test", test).pairs is None
 
 

@@ -8,7 +8,7 @@ from karat.cli.arguments import check_paths
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.output import json_option
 from karat.cli.options.reading import input_options
-from karat.cli.options.scoring import gold_format_option, kb_option
+from karat.cli.options.scoring import facets_option, gold_format_option, kb_option
 from karat.cli.options.statistics import seed_option
 from karat.cli.output import page_width, print_page, write_output
 
@@ -23,7 +23,7 @@ from karat.cli.output import page_width, print_page, write_output
     metavar="NAME=SHARE,…",
     help="Parts and their shares, which sum to 1.",
 )
-@option("--by", "facet", metavar="FACET", help="Facet to stratify by: types, domain, difficulty, meta.KEY, …")
+@facets_option("Facet to stratify by: types, domain, difficulty, meta.KEY, …", multiple=False)
 @option(
     "--training",
     multiple=True,
@@ -39,7 +39,7 @@ def command(
     gold: str,
     out: str,
     parts: str,
-    facet: str | None,
+    by: str | None,
     training: tuple[str, ...],
     kb: str | None,
     seed: int,
@@ -58,7 +58,7 @@ def command(
     karat data split mybench --out parts --parts dev=1/3,test=2/3 --training zelda-train
     """
     from karat.data.load import load
-    from karat.data.publishing.leakage import load_training_data
+    from karat.data.publishing.leakage import load_training_index
     from karat.data.publishing.split import parse_parts, split_corpus
     from karat.kb.catalogue import open_kb
     from karat.model.errors import UsageError
@@ -74,10 +74,10 @@ def command(
     result = split_corpus(
         load(gold, format=gold_format),
         shares,
-        by=facet,
+        by=by,
         seed=seed,
         kb=None if kb is None else open_kb(kb),
-        training=[load_training_data(name) for name in training],
+        training=[load_training_index(name) for name in training],
     )
     write_folder(out, result.encode_files())
     write_output(json_file, lambda: encode_indented(result.record))

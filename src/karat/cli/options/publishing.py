@@ -32,7 +32,7 @@ def publication_options(name: str, version: str) -> Decorator:
         option("--version", metavar="VERSION", help=version),
         option("--changes", default="", metavar="TEXT", help="What distinguishes this version."),
         option("--guidelines", multiple=True, metavar="FILE", help="Guidelines of the annotators (repeatable)."),
-        option("--title", default="", metavar="TEXT", help="Title in lists and tables."),
+        option("--full-name", default="", metavar="TEXT", help="Title of the dataset, for lists and tables."),
         option("--description", default="", metavar="TEXT", help="One or two sentences about the content."),
         option("--licence", default="", metavar="TEXT", help="Licence of texts and annotations."),
         option("--citation", default="", metavar="TEXT", help="Publication to cite."),
@@ -54,6 +54,7 @@ def _build_options(
     changes: str,
     guidelines: tuple[str, ...],
     links_to: str,
+    full_name: str,
     **metadata: str | tuple[str, ...],
 ) -> PublicationOptions:
     """Return the value of `publication_options`; raise `UsageError` for an invalid date."""
@@ -64,7 +65,7 @@ def _build_options(
     from karat.data.publishing.manifest import DatasetMetadata
     from karat.model.errors import UsageError
 
-    stated = msgspec.convert({**metadata, "kb": links_to}, DatasetMetadata)
+    stated = msgspec.convert({**metadata, "kb": links_to, "title": full_name}, DatasetMetadata)
     try:
         _ = date.fromisoformat(stated.published) if stated.published else None
     except ValueError:

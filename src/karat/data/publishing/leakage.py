@@ -73,7 +73,7 @@ def get_word_key(document: Document) -> str:
     return " ".join(split_words(document.text))
 
 
-class TrainingData:
+class TrainingIndex:
     """Training data prepared for comparison with several sets of test data."""
 
     def __init__(self, name: str, corpus: Corpus) -> None:
@@ -112,9 +112,9 @@ class TrainingData:
                 yield DuplicateDocument(document.id, self._ids[best.position], best.shared)
 
 
-def load_training_data(name: str) -> TrainingData:
+def load_training_index(name: str) -> TrainingIndex:
     """Load training data: a gold standard by path or name, a plain text file, or a folder of them."""
-    return TrainingData(name, load_texts([name]) if is_plain_text(name) else load(name))
+    return TrainingIndex(name, load_texts([name]) if is_plain_text(name) else load(name))
 
 
 def group_duplicates(documents: Sequence[Document]) -> list[list[int]]:

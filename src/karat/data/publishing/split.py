@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from karat.data.publishing.leakage import Overlap, TrainingData, group_duplicates
+from karat.data.publishing.leakage import Overlap, TrainingIndex, group_duplicates
 from karat.data.publishing.manifest import PublishedFile, check_split_name, describe_file, encode_documents
 from karat.kb.protocol import KB
 from karat.matching.facts.facts import Facts
@@ -122,7 +122,7 @@ def split_corpus(
     by: str | None = None,
     seed: int = 0,
     kb: KB | None = None,
-    training: Sequence[TrainingData] = (),
+    training: Sequence[TrainingIndex] = (),
 ) -> SplitResult:
     """Divide a corpus into parts by document; documents with nearly the same text are in one part.
 
@@ -179,11 +179,11 @@ def _select_tokens(corpus: Corpus, part: Corpus) -> dict[str, tuple[tuple[int, .
     return {id: corpus.tokens[id] for id in part.ids.to_pylist() if id in corpus.tokens}
 
 
-def measure_overlaps(parts: Mapping[str, Corpus], training: Sequence[TrainingData] = ()) -> Iterator[Overlap]:
+def measure_overlaps(parts: Mapping[str, Corpus], training: Sequence[TrainingIndex] = ()) -> Iterator[Overlap]:
     """Yield the overlap of each part with every earlier part, then with all training data."""
     names = list(parts)
     for number, name in enumerate(names[:-1]):
-        data = TrainingData(name, parts[name])
+        data = TrainingIndex(name, parts[name])
         yield from (data.measure_overlap(later, parts[later]) for later in names[number + 1 :])
     for data in training:
         yield from (data.measure_overlap(name, part) for name, part in parts.items())
