@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from karat.data.publishing.manifest import get_registered, is_registered, list_registered
 from karat.data.steps import apply_steps
 from karat.model.corpus import Corpus
-from karat.model.errors import UnknownNameError, UsageError
+from karat.model.errors import KaratError, UnknownNameError, UsageError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import Result
 from karat.model.spec.dataset import (
@@ -23,6 +24,8 @@ from karat.model.spec.dataset import (
     split_system,
 )
 from karat.storage.data_folder import get_catalogue_folder, hash_content
+
+_MADE_ON: Final = "made on "
 
 
 class ChosenSplit(msgspec.Struct, frozen=True):
@@ -213,9 +216,12 @@ def _all_splits(name: str) -> list[ChosenSplit]:
 def describe_newer_version(corpus: str) -> str | None:
     """Return a note if a newer version replaces the dataset that a corpus is named after; None otherwise.
 
-    The corpus may be a pool, whose members `+` joins.
+    The corpus may be a pool, whose members `+` joins. A damaged catalogue is noted, too, since results do not need it.
     """
-    notes = [note for name in corpus.split("+") if (note := _describe_newer_version(name)) is not None]
+    try:
+        notes = [note for name in corpus.split("+") if (note := _describe_newer_version(name)) is not None]
+    except KaratError as problem:
+        return f"{_MADE_ON}{corpus}, whose newest version is unknown ({str(problem).rstrip('.')})"
     return "; ".join(notes) or None
 
 
@@ -225,17 +231,25 @@ def _describe_newer_version(corpus: str) -> str | None:
     if name is None or name.version is None:
         return None
     dataset, versioned_name = get_dataset(name.name), f"{name.name}@{name.version}"
+    newest = next(iter(dataset.versions))
     if dataset.is_registered and name.version not in dataset.versions:
-        return f"made on {versioned_name}, which is no longer registered; the newest is {next(iter(dataset.versions))}"
-    newer = (version for version, spec in dataset.versions.items() if versioned_name in spec.supersedes)
-    newest = next(newer, None)
-    return None if newest is None else f"made on {versioned_name}; the newest is {newest}"
+        return f"{_MADE_ON}{versioned_name}, which is no longer registered; the newest is {newest}"
+    newer = next((version for version, spec in dataset.versions.items() if versioned_name in spec.supersedes), None)
+    if newer is None:
+        return None
+    is_newest = f"; the newest is {newer}" if dataset.is_registered else f", which {name.name}@{newer} supersedes"
+    return f"{_MADE_ON}{versioned_name}{is_newest}"
 
 
 def add_version_note(result: Result) -> Result:
-    """Return a result with a note if it was made on an old version of a dataset; unchanged otherwise."""
+    """Return a result with a note if it was made on an old version of a dataset.
+
+    An earlier note, which a file may contain, is replaced: another version may be the newest by now.
+    """
     note = describe_newer_version(result.corpus)
-    return result if note is None else replace(result, notes=(*result.notes, note))
+    others = tuple(text for text in result.notes if not text.startswith(_MADE_ON))
+    notes = others if note is None else (*others, note)
+    return result if notes == tuple(result.notes) else replace(result, notes=notes)
 
 
 def needs_text(split: ChosenSplit) -> bool:

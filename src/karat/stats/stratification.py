@@ -75,9 +75,9 @@ class _Deviations:
     """How far the parts are from their shares, for the sizes (under None) and for each value."""
 
     def __init__(self, sizes: Sequence[int], counts: Sequence[Mapping[str, int]], weights: Sequence[int]) -> None:
-        self._amounts: list[dict[str | None, int]] = [
-            {None: size, **values} for size, values in zip(sizes, counts, strict=True)
-        ]
+        self._amounts: list[dict[str | None, int]] = [{None: size} for size in sizes]
+        for item_amounts, values in zip(self._amounts, counts, strict=True):
+            item_amounts.update(values)
         self._totals: Counter[str | None] = Counter()
         for amounts in self._amounts:
             self._totals.update(amounts)

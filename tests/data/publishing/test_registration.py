@@ -19,6 +19,8 @@ from karat.data.catalogue import describe_newer_version, list_datasets
 from karat.data.publishing import registration
 from karat.data.publishing.manifest import DatasetMetadata, read_registered
 from karat.data.publishing.registration import add_version, build_publication, install_folder, remove_dataset
+from karat.storage.content_store import FolderStore
+from karat.web.archive.archive import Archive
 from tests.strategies import pairs
 
 ONE = Corpus.from_documents([Document("d", "Ulm is old.", (Label(0, 3, "Q3012"),))], name="one", licence="CC0")
@@ -219,14 +221,19 @@ def test_results_on_an_older_version_say_so(karat_cli, tmp_path):
     assert note in karat_cli("score", "bench@1", "demo/prior").err
     assert "newest" not in karat_cli("score", "bench", "demo/prior").err
     assert karat_cli("report", result, "--archive", tmp_path / "archive").code == 0
-    assert karat_cli("report", tmp_path / "archive", "--out", tmp_path / "report.html").code == 0
+    archive = Archive(FolderStore(tmp_path / "archive"))
+    for entry in archive.all_entries.values():
+        assert [text for text in archive.read_result(entry).notes if "newest" in text] == [note]
     remove_dataset("bench", "1")
     assert describe_newer_version("bench@1") == "made on bench@1, which is no longer registered; the newest is 2"
     assert describe_newer_version("bench@2") is None
     assert describe_newer_version("bench@1/test+msnbc@cucerzan2007+gold") == (
-        "made on bench@1, which is no longer registered; the newest is 2; made on msnbc@cucerzan2007; the newest is "
-        "guo2018"
+        "made on bench@1, which is no longer registered; the newest is 2; made on msnbc@cucerzan2007, which "
+        "msnbc@guo2018 supersedes"
     )
+    (tmp_path / "home" / "datasets" / "bench" / "dataset.json").write_text("{", encoding="utf-8")
+    assert describe_newer_version("bench@2").startswith("made on bench@2, whose newest version is unknown (")
+    assert karat_cli("compare", result).code == 0
 
 
 def test_every_command_takes_the_name(karat_cli, tmp_path):
