@@ -95,6 +95,8 @@ def test_from_brat_to_a_published_dataset(karat_cli, tmp_path, monkeypatch):
     for line in (
         "| licence | CC BY 4.0 |",
         "| domain | unknown |",
+        "| language | en | en |",
+        "| languages | en 100.0 | en 100.0 |",
         "- Only Europe.",
         "- [2/rules.md](2/rules.md), SHA-256",
         "Unknown: the labels of single annotators were not given.",
@@ -150,6 +152,8 @@ def test_the_sheet_of_a_built_in_dataset_has_what_the_registry_states(karat_cli)
     assert "# Karat demo\n" in page
     assert "| licence | Apache-2.0 |" in page
     assert "| citation | Written for Karat. |" in page
+    assert "| version | karat |" in karat_cli("data", "sheet", "demo", "--version", "karat").out
+    assert karat_cli("data", "sheet", "demo", "--version", "1").code == 2
 
 
 @pytest.mark.parametrize(
@@ -159,7 +163,7 @@ def test_the_sheet_of_a_built_in_dataset_has_what_the_registry_states(karat_cli)
         (["demo", "--out", "no/where"], "there is no folder 'no'"),
         (["nowhere.jsonl", "--out", "new"], "nowhere.jsonl"),
         (["mine", "--guidelines", "x.md", "--out", "new"], "the guidelines of a published version never change"),
-        (["mine", "--version", "7", "--out", "new"], "has no version 7. Its versions are 1"),
+        (["mine", "--version", "7", "--out", "new"], "unknown version of mine '7'"),
     ],
 )
 def test_a_sheet_that_cannot_be_written_leaves_nothing(arguments, message, karat_cli, tmp_path):

@@ -273,6 +273,7 @@ def test_every_command_takes_the_name(karat_cli, tmp_path):
         (["add", "--name", "new", "--split", "A/b=demo"], "'A/b' is not a valid name of a split"),
         (["add", "demo", "--name", "new", "--published", "soon"], "write a date as YYYY-MM-DD"),
         (["add", "demo", "--name", "new", "--guidelines", "nowhere.md"], "nowhere.md"),
+        (["add", "demo", "--name", "new", "--guidelines", ".hidden"], "'1/.hidden' is not a file of the folder '1'"),
         (["remove", "demo"], "demo is a dataset of Karat"),
         (["remove", "minne"], "Did you mean 'mine'"),
         (["remove", "mine", "--version", "2"], "unknown version of mine '2'"),
@@ -280,9 +281,11 @@ def test_every_command_takes_the_name(karat_cli, tmp_path):
         (["remove", "mine@1", "--version", "2"], "are two versions"),
     ],
 )
-def test_mistakes_are_named_and_leave_nothing(arguments, message, karat_cli, home):
+def test_mistakes_are_named_and_leave_nothing(arguments, message, karat_cli, home, tmp_path, monkeypatch):
     add()
     before = list_files(home)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".hidden").touch()
     ran = karat_cli("data", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err

@@ -11,7 +11,7 @@ import msgspec
 
 from karat.data.catalogue import ChosenSplit, find_dataset, list_splits
 from karat.data.load import load
-from karat.data.publishing.manifest import MANIFEST_NAME, SINGLE_SPLIT, DatasetMetadata, check_split_name
+from karat.data.publishing.manifest import MANIFEST_NAME, NOT_STATED, SINGLE_SPLIT, DatasetMetadata, check_split_name
 from karat.data.publishing.registration import Publication, build_publication, read_published
 from karat.data.publishing.split import is_split_folder, read_split_record
 from karat.model.corpus import Corpus
@@ -44,7 +44,7 @@ def load_splits(source: str | None, splits: Sequence[str], *, format: str | None
             for number, (name, corpus) in enumerate(corpora.items())
         }
     dataset = find_dataset(source)
-    if dataset is not None and dataset.split is None:
+    if dataset is not None:
         chosen = list_splits(dataset)
         return {split.name.split or SINGLE_SPLIT: load(str(split.name), format=format) for split in chosen}
     return {SINGLE_SPLIT: load(source, format=format)}
@@ -76,23 +76,25 @@ def open_publication(
 ) -> tuple[Publication, Mapping[str, Corpus]]:
     """Return a dataset as it would be published, with its corpora by split name.
 
-    `source` is a registered dataset, a published folder (of both the newest version, or `version`), a dataset of Karat,
-    or anything that `load_splits` reads. `metadata` take precedence over what is stored. `name`: the name of the
-    dataset if it is neither registered nor published, by default from `source`.
+    `source` is a dataset by name, a published folder, or anything that `load_splits` reads. `metadata` take precedence
+    over what is stored. `version` selects a version, by default the newest, or is the version of other data. `name` is
+    that of the dataset if it is neither registered nor published, by default from `source`.
     """
     dataset = find_dataset(source)
+    if dataset is not None:
+        dataset = msgspec.structs.replace(dataset, version=version or dataset.version)
     chosen = None if dataset is None else list_splits(dataset)[0]
     folder = Path(source) if is_published_folder(source) else None
     if chosen is not None and chosen.dataset.is_registered:
-        folder, version = get_catalogue_folder() / chosen.name.name, version or chosen.name.version
+        folder, version = get_catalogue_folder() / chosen.name.name, chosen.name.version
     if folder is not None:
         if guidelines:
             raise UsageError(f"{source}: the guidelines of a published version never change. Add another version.")
         return _open_published(folder, version, metadata, changes)
-    corpora = load_splits(source, (), format=format)
+    corpora = load_splits(source if dataset is None else str(dataset), (), format=format)
     if chosen is not None:
         metadata = metadata.fill_from(_describe_split(chosen))
-        version = version or chosen.name.version
+        version = chosen.name.version
     publication = build_publication(
         name or _propose_name(source if chosen is None else chosen.name.name),
         corpora,
@@ -129,6 +131,7 @@ def _open_published(
 def _describe_split(chosen: ChosenSplit) -> DatasetMetadata:
     """Return what the registry states about the dataset of a split."""
     dataset, version = chosen.dataset, chosen.version
+    licence = version.licence or dataset.licence
     return DatasetMetadata(
         title=dataset.title,
         description=dataset.description,
@@ -136,7 +139,7 @@ def _describe_split(chosen: ChosenSplit) -> DatasetMetadata:
         domain=dataset.domain,
         document_type=dataset.document_type,
         kb=version.kb or dataset.kb,
-        licence=version.licence or dataset.licence,
+        licence="" if licence == NOT_STATED else licence,
         citation=version.citation or dataset.citation,
         sources=dataset.sources,
         biases=tuple(f"{remark.description} ({remark.source})" for remark in dataset.biases),

@@ -32,9 +32,11 @@ MANIFEST_NAME: Final = "dataset.json"
 SINGLE_SPLIT: Final = "all"
 """Name of the split of a dataset that is not divided."""
 
+NOT_STATED: Final = "Not stated"
+"""The licence of a dataset whose authors state none."""
+
 _LAYOUT: Final = "karat-published/1"
 _DEFAULT_SPLIT: Final = "test"
-_NOT_STATED: Final = "Not stated"
 _FIELD_TITLES: Final = {
     "kb": "knowledge base of the links",
     "url": "address",
@@ -171,7 +173,7 @@ class PublishedDataset(JsonFile, frozen=True, tag=_LAYOUT):
             language=metadata.language,
             domain=metadata.domain,
             document_type=metadata.document_type,
-            licence=metadata.licence or _NOT_STATED,
+            licence=metadata.licence or NOT_STATED,
             citation=metadata.citation,
             kb=metadata.kb,
             sources=tuple(filter(None, (metadata.url, *metadata.sources))),
@@ -239,7 +241,7 @@ def read_manifest(folder: Path) -> PublishedDataset:
     data = Source(str(path)).read_bytes()
     try:
         manifest = decode_json(data, PublishedDataset)
-        _check_manifest(manifest)
+        check_manifest(manifest)
     except JsonError as problem:
         with_layout = re.search(rb'"layout"\s*:\s*"([^"]*)"', data)
         if with_layout is not None:
@@ -250,7 +252,7 @@ def read_manifest(folder: Path) -> PublishedDataset:
     return manifest
 
 
-def _check_manifest(manifest: PublishedDataset) -> None:
+def check_manifest(manifest: PublishedDataset) -> None:
     """Raise `UsageError` if a name is invalid or a file is outside the folder of its version."""
     check_dataset_name(manifest.name)
     if not manifest.versions:

@@ -15,12 +15,13 @@ import numpy as np
 from karat.data.catalogue import list_datasets
 from karat.data.publishing.manifest import (
     MANIFEST_NAME,
+    NOT_STATED,
     DatasetMetadata,
     PublishedDataset,
     PublishedSplit,
     PublishedVersion,
     check_dataset_name,
-    check_split_name,
+    check_manifest,
     check_version_name,
     describe_file,
     encode_documents,
@@ -88,11 +89,9 @@ def build_publication(
     `metadata`: what the authors state; the metadata of the first corpus replace unknown values. `version`: its name, by
     default 1. `guidelines`: paths of files for annotators. Raise `UsageError` for an invalid name.
     """
-    check_dataset_name(name)
+    check_dataset_name(name)  # before the data are encoded, which takes longer
     version = _FIRST_VERSION if version is None else version
     check_version_name(version)
-    for split in splits:
-        check_split_name(split)
     files: dict[str, bytes] = {}
     published = {}
     for split, corpus in splits.items():
@@ -115,7 +114,7 @@ def build_publication(
         files[path] = source.read_bytes()
         guideline_files.append(describe_file(path, files[path]))
     stated = (metadata or DatasetMetadata()).fill_from(_read_metadata(next(iter(splits.values()))))
-    return Publication(
+    publication = Publication(
         name,
         version,
         PublishedVersion(
@@ -127,13 +126,18 @@ def build_publication(
         ),
         files,
     )
+    check_manifest(publication.manifest)
+    return publication
 
 
 def _read_metadata(corpus: Corpus) -> DatasetMetadata:
     """Return what the file of a corpus states about it."""
     names = {"document_type": "document type"}
     keys = ("title", "description", "language", "domain", "document_type", "kb", "licence", "citation", "url")
-    return msgspec.convert({key: corpus.metadata.get(names.get(key, key), "") for key in keys}, DatasetMetadata)
+    values = {key: corpus.metadata.get(names.get(key, key), "") for key in keys}
+    return msgspec.convert(
+        {key: "" if value == NOT_STATED else value for key, value in values.items()}, DatasetMetadata
+    )
 
 
 def _list_tasks(corpora: Sequence[Corpus]) -> tuple[str, ...]:
@@ -169,7 +173,8 @@ def add_version(publication: Publication) -> Addition:
 
     Raise `UsageError` if the dataset has the version already, or if a dataset of Karat has the name.
     """
-    with _open_catalogue(publication.name) as folder:
+    _check_free(publication.name)
+    with _lock_dataset(publication.name) as folder:
         manifest = _read_old_manifest(publication.name)
         if manifest is not None and publication.version_name in manifest.versions:
             raise UsageError(
@@ -190,7 +195,8 @@ def install_folder(folder: Path, name: str | None = None) -> Addition:
     publications = read_published(folder)
     name = name or publications[0].name
     check_dataset_name(name)
-    with _open_catalogue(name) as target:
+    _check_free(name)
+    with _lock_dataset(name) as target:
         manifest = _read_old_manifest(name)
         old = {} if manifest is None else manifest.versions
         for publication in publications:
@@ -210,14 +216,18 @@ def _list_checksums(version: PublishedVersion) -> dict[str, str]:
     return {name: split.file.sha256 for name, split in version.splits.items()}
 
 
-@contextmanager
-def _open_catalogue(name: str) -> Iterator[Path]:
-    """Lock the folder of a dataset in the catalogue for the block and yield its path; other processes wait.
-
-    Raise `UsageError` if a dataset of Karat has the name, or if the catalogue cannot be written.
-    """
+def _check_free(name: str) -> None:
+    """Raise `UsageError` if a dataset of Karat has the name."""
     if name in list_plugins("datasets"):
         raise UsageError(f"{name} is the name of a dataset of Karat. Choose another name.")
+
+
+@contextmanager
+def _lock_dataset(name: str) -> Iterator[Path]:
+    """Lock the folder of a dataset in the catalogue for the block and yield its path; other processes wait.
+
+    Raise `UsageError` if the catalogue cannot be written.
+    """
     folder = get_catalogue_folder() / name
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -306,8 +316,7 @@ def remove_dataset(name: str, version: str | None = None) -> tuple[str, ...]:
                 f"{name} is a dataset of Karat, not of your catalogue. Only datasets you added are removed."
             )
         raise UnknownNameError("dataset", name, list_datasets())
-    folder = get_catalogue_folder() / name
-    with lock_target(folder):
+    with _lock_dataset(name) as folder:
         if version is None:
             versions = _list_versions(name)
             _delete_folder(folder)

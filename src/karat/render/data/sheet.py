@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from karat.data.describe import Description, TraitCount, describe
@@ -94,8 +95,11 @@ def build_sheet(
     `agreement`: that of its annotators. `kb`, `kb_name`: knowledge base with facts for statistics and lint.
     """
     rules = select_rules((), ())
+    stated = publication.version.metadata
+    texts = {"language": stated.language, "domain": stated.domain, "document type": stated.document_type}
     splits = {}
-    for name, corpus in corpora.items():
+    for name, data in corpora.items():
+        corpus = replace(data, metadata={**data.metadata, **{key: value for key, value in texts.items() if value}})
         documents = list(corpus)
         report = lint(documents, rules, build_context(documents, kb=kb_name, skipped=corpus.skipped))
         splits[name] = SplitFacts(corpus, describe(corpus, kb), report)
