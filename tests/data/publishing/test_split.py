@@ -78,7 +78,7 @@ def test_leakage_is_counted_by_hand():
     )
     test = Corpus.from_documents(
         [
-            Document("a", "ulm", (Label(0, 3, "Q1"),)),
+            Document("a", "ulm", (Label(0, 3, "Wikidata:Q1"),)),
             Document("x", f"Ulm. {long}", (Label(0, 3, "Q1"),)),
             Document("y", "BONN!", (Label(0, 4, None),)),
             Document("z", "Bonn or Ulm", (Label(0, 4, "Q3"), Label(8, 11, "Q2"))),

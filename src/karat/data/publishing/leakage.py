@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from karat.data.load import load
 from karat.data.texts import is_plain_text, load_texts
+from karat.kb.ids.normal_forms import normalise_id
 from karat.model.corpus import Corpus
 from karat.model.document import Document
 from karat.model.output.json_files import JsonRecord
+from karat.model.spec.settings.conventions import Ids
 from karat.stats.near_duplicates import TextIndex
 from karat.stats.share import Share
 from karat.stats.word_ngrams import split_words
@@ -27,7 +29,7 @@ class DuplicateDocument(JsonRecord, frozen=True):
 
 
 class Overlap(JsonRecord, frozen=True, kw_only=True):
-    """Overlap of test data with training data. Entities are compared by their ids as written."""
+    """Overlap of test data with training data. Entities are compared as scoring does by default (`ids=normalised`)."""
 
     test: str
     """Name of the test data."""
@@ -60,7 +62,7 @@ class _Links(NamedTuple):
 def _collect_links(corpus: Corpus) -> _Links:
     """Return the distinct links of a corpus; NIL and unlinked labels are skipped."""
     pairs = {
-        (document.text[label.start : label.end], label.entity)
+        (document.text[label.start : label.end], normalise_id(label.entity, Ids.NORMALISED))
         for document in corpus
         for label in document.labels
         if isinstance(label.entity, str)

@@ -128,7 +128,7 @@ def describe_overlaps(overlaps: Sequence[Overlap]) -> Iterator[str]:
     """Yield paragraphs that define the columns and list the documents that leak."""
     yield (
         f"near-duplicates: at least {MIN_SHARED:.0%} of the runs of {RUN_LENGTH} words of the shorter text are in the "
-        "other one. pairs: distinct pairs of mention and entity that the other data have too, with ids as written."
+        "other one. pairs: distinct pairs of mention and entity that the other data have too, with normalised ids."
     )
     short = {overlap.test: overlap.short_documents for overlap in overlaps if overlap.short_documents}
     if short:
