@@ -304,3 +304,14 @@ def test_the_command_says_what_was_added_and_what_is_unknown(karat_cli, home, tm
     )
     assert karat_cli("data", "remove", "mine").out == "removed mine@1\n"
     assert karat_cli("score", "mine", "mine").code == 2
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["aida@elevant2024/testb", "hipe-ajmc-en", "meij", "msnbc", "voxel@rosales2019"])
+def test_published_datasets_stay_the_same_when_they_are_added(name, shared, monkeypatch):
+    monkeypatch.setenv("KARAT_DATA", str(shared))
+    corpus = karat.load(name)
+    add("copy", corpus)
+    loaded = karat.load("copy")
+    assert loaded.digest == corpus.digest
+    assert list(loaded) == list(corpus)

@@ -39,7 +39,7 @@ def command(
 
     \b
     karat data add gold.jsonl --name mybench --licence "CC BY 4.0"
-    karat data add better.jsonl --name mybench --version 2 --changes "Fixed 12 links."
+    karat data add better.jsonl --name mybench --version 2 --changes "12 links."
     karat data add --name mybench --split dev=dev.ttl --split test=test.ttl
     karat data add parts --name mybench --version 3
     karat data add downloads/mybench

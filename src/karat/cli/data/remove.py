@@ -29,5 +29,6 @@ def command(name: str, version: str | None) -> None:
         raise UsageError(f"{name}: a split cannot be removed alone. Name the dataset, or a version of it.")
     if None not in (dataset.version, version) and dataset.version != version:
         raise UsageError(f"{name} and --version {version} are two versions. Name one.")
-    for removed in remove_dataset(dataset.name, version or dataset.version) or (dataset.name,):
-        echo(f"removed {dataset.name}@{removed}")
+    versions = remove_dataset(dataset.name, version or dataset.version)
+    for removed in [f"{dataset.name}@{version}" for version in versions] or [dataset.name]:
+        echo(f"removed {removed}")

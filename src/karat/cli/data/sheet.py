@@ -9,7 +9,7 @@ from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.publishing import PublicationOptions, publication_options
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import gold_format_option, kb_option
-from karat.cli.output import echo
+from karat.cli.output import echo, page_width
 
 
 @karat_command()
@@ -24,7 +24,7 @@ from karat.cli.output import echo
 )
 @kb_option("Knowledge base with names, types and popularity, for statistics and lint.")
 @publication_options(
-    "Name of the dataset, if SOURCE is a file.  [default: from the file name]",
+    "Name of the dataset, if it has none yet.  [default: from the file name]",
     "Version to describe, or version of a file.  [default: the newest, or 1]",
 )
 @gold_format_option("FILE")
@@ -45,15 +45,16 @@ def command(
 
     \b
     karat data sheet mybench
-    karat data sheet mybench --out published --annotator anna.jsonl --annotator ben.jsonl
-    karat data sheet gold.jsonl --name mybench --licence "CC BY 4.0" --out published
+    karat data sheet mybench --out published
+    karat data sheet mybench --annotator anna.jsonl --annotator ben.jsonl
+    karat data sheet gold.jsonl --licence "CC BY 4.0" --out published
     """
     from karat.analysis.explanation.agreement import agreement, disambiguate_corpora
     from karat.data.load import load
     from karat.data.publishing.inputs import open_publication
     from karat.kb.catalogue import open_kb
     from karat.model.errors import UsageError
-    from karat.render.data.sheet import build_sheet, encode_folder, render_sheet
+    from karat.render.data.sheet import build_sheet, encode_folder, render_sheet, render_summary
     from karat.storage.atomic_writing import check_new_folder, write_folder
 
     check_paths([source, *annotators, *publication.guidelines], [])
@@ -79,5 +80,4 @@ def command(
         echo(render_sheet(sheet), nl=False)
         return
     write_folder(out, encode_folder(sheet))
-    echo(f"{out}: data sheet, Croissant and data of {dataset.name}@{dataset.version_name}")
-    echo(f"unknown: {', '.join(sheet.unknown)}" if sheet.unknown else "nothing is unknown")
+    echo(render_summary(sheet, out, width=page_width()), nl=False)

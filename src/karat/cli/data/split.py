@@ -55,7 +55,8 @@ def command(
 
     \b
     karat data split gold.jsonl --out parts --by types
-    karat data split mybench --out parts --parts dev=1/3,test=2/3 --training zelda-train
+    karat data split mybench --out parts --parts dev=1/3,test=2/3
+    karat data split gold.jsonl --out parts --training zelda-train
     """
     from karat.data.load import load
     from karat.data.publishing.leakage import load_training_index

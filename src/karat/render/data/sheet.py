@@ -19,7 +19,7 @@ from karat.kb.ids.normal_forms import recognise_id
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.output.json_files import encode_indented
-from karat.model.output.text_layout import format_count
+from karat.model.output.text_layout import format_count, wrap_text
 from karat.render.agreement import format_score
 from karat.render.data.croissant import CROISSANT_NAME, build_croissant
 from karat.render.data.publishing import OVERLAP_COLUMNS, build_overlap_row, describe_overlaps
@@ -123,6 +123,13 @@ def encode_folder(sheet: Sheet) -> dict[str, bytes]:
         MANIFEST_NAME: encode_indented(sheet.publication.manifest),
         **sheet.publication.files,
     }
+
+
+def render_summary(sheet: Sheet, folder: str, *, width: int | None = None) -> str:
+    """Render what was written to a folder, and what is unknown; `width`: columns to wrap at, None does not wrap."""
+    title = f"{sheet.publication.name}@{sheet.publication.version_name}"
+    unknown = f"unknown: {', '.join(sheet.unknown)}" if sheet.unknown else "nothing is unknown"
+    return wrap_text(f"{folder}: data sheet, Croissant and data of {title}\n{unknown}\n", width)
 
 
 def render_sheet(sheet: Sheet) -> str:
