@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from karat.data.publishing.manifest import get_registered, is_registered, list_registered
+from karat.data.publishing.manifest import get_added_dataset, is_added, list_added_datasets
 from karat.data.steps import apply_steps
 from karat.model.corpus import Corpus
 from karat.model.errors import KaratError, UnknownNameError, UsageError
@@ -54,7 +54,7 @@ class ChosenSplit(msgspec.Struct, frozen=True):
 
 def list_datasets() -> list[str]:
     """Return the names of all datasets in alphabetical order: of Karat, of plugins and of the user's catalogue."""
-    return sorted({*list_plugins("datasets"), *list_registered()})
+    return sorted({*list_plugins("datasets"), *list_added_datasets()})
 
 
 def get_dataset(name: str) -> Dataset:
@@ -62,14 +62,14 @@ def get_dataset(name: str) -> Dataset:
 
     Raise `UnknownNameError` if there is none, and `UsageError` if both a plugin and the catalogue have the name.
     """
-    if not is_registered(name):
+    if not is_added(name):
         return get_plugin("datasets", _check_known(name), Dataset)
     if name in list_plugins("datasets"):
         raise UsageError(
             f"{get_catalogue_folder() / name}: a dataset of Karat is called {name}, too. Add yours under another name "
             f"(karat data add {get_catalogue_folder() / name} --name NAME), then karat data remove {name}."
         )
-    return get_registered(name)
+    return get_added_dataset(name)
 
 
 def _check_known(name: str) -> str:
@@ -88,7 +88,7 @@ def find_dataset(text: str) -> DatasetName | None:
         name = parse_dataset(text)
     except UsageError:
         return None
-    return name if name.name in list_plugins("datasets") or is_registered(name.name) else None
+    return name if name.name in list_plugins("datasets") or is_added(name.name) else None
 
 
 def list_splits(name: DatasetName) -> list[ChosenSplit]:
@@ -152,10 +152,10 @@ def finish_corpus(corpus: Corpus, split: ChosenSplit) -> Corpus:
     """Return the corpus of a split after reading, with the split's steps, full name and metadata.
 
     The corpus is cut to the split's range of documents. If the files are part of Karat, only metadata about the texts
-    are added. A registered dataset has its metadata in the catalogue.
+    are added. A dataset that a user added has its metadata in the catalogue.
     """
     spec = split.split
-    if split.dataset.is_registered:
+    if split.dataset.is_added:
         title = "" if split.dataset.title == split.name.name else split.dataset.title
         registry = {"title": title, "licence": split.version.licence, "kb": split.version.kb}
         stated = {name: value for name, value in registry.items() if value}
@@ -194,7 +194,8 @@ def add_registry_metadata(corpus: Corpus, path: Path) -> Corpus:
     Returns the corpus with these metadata; unchanged if no registered file has the content. Of several such files only
     equal metadata are used, and metadata of the corpus have precedence.
     """
-    splits = [split for name in list_plugins("datasets") for split in _all_splits(name)]
+    names = [name for name in list_plugins("datasets") if not is_added(name)]
+    splits = [split for name in names for split in _all_splits(name)]
     items = [(split, item) for split in splits for item in split.split.files if item.sha256 is not None]
     file_content = hash_content(path) if path.exists() else None
     matches = [
@@ -232,12 +233,12 @@ def _describe_newer_version(corpus: str) -> str | None:
         return None
     dataset, versioned_name = get_dataset(name.name), f"{name.name}@{name.version}"
     newest = next(iter(dataset.versions))
-    if dataset.is_registered and name.version not in dataset.versions:
-        return f"{_MADE_ON}{versioned_name}, which is no longer registered; the newest is {newest}"
+    if dataset.is_added and name.version not in dataset.versions:
+        return f"{_MADE_ON}{versioned_name}, which was removed; the newest is {newest}"
     newer = next((version for version, spec in dataset.versions.items() if versioned_name in spec.supersedes), None)
     if newer is None:
         return None
-    is_newest = f"; the newest is {newer}" if dataset.is_registered else f", which {name.name}@{newer} supersedes"
+    is_newest = f"; the newest is {newer}" if dataset.is_added else f", which {name.name}@{newer} supersedes"
     return f"{_MADE_ON}{versioned_name}{is_newest}"
 
 

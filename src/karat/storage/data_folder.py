@@ -34,7 +34,7 @@ def get_dataset_cache() -> Path:
 
 
 def get_catalogue_folder() -> Path:
-    """Return the folder of the datasets that users registered, which may not exist yet."""
+    """Return the folder of the datasets that users added, which may not exist yet."""
     return get_home_folder() / "datasets"
 
 

@@ -17,7 +17,7 @@ import karat
 from karat import Corpus, Document, InputError, Label, UnknownNameError, UsageError
 from karat.data.catalogue import describe_newer_version, list_datasets
 from karat.data.publishing import registration
-from karat.data.publishing.manifest import DatasetMetadata, read_registered
+from karat.data.publishing.manifest import DatasetMetadata, read_added_manifest
 from karat.data.publishing.registration import add_version, build_publication, install_folder, remove_dataset
 from karat.storage.content_store import FolderStore
 from karat.web.archive.archive import Archive
@@ -59,7 +59,7 @@ def test_names_versions_and_splits(home):
     assert karat.load("mine").name == karat.load("mine/test").name == "mine@2/test"
     assert karat.load("mine@2/dev").digest == ONE.digest
     assert "mine" in list_datasets()
-    assert read_registered("mine").versions["2"].metadata.citation == "Me 2026"
+    assert read_added_manifest("mine").versions["2"].metadata.citation == "Me 2026"
     with pytest.raises(UnknownNameError, match="unknown split"):
         karat.load("mine@2/tset")
     with pytest.raises(UnknownNameError, match="unknown version of mine '3'"):
@@ -116,7 +116,7 @@ def test_concurrent_additions_all_arrive(home):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(read_registered("mine").versions) == ["1", "2", "3", "4", "5", "6"]
+    assert sorted(read_added_manifest("mine").versions) == ["1", "2", "3", "4", "5", "6"]
     assert len(errors) == 6
     assert all("exists, and a version never changes" in error for error in errors)
     assert not list(home.rglob(".*"))
@@ -127,7 +127,7 @@ def test_additions_of_several_processes_all_arrive(home, tmp_path):
     arguments = [sys.executable, "-m", "karat", "data", "add", str(tmp_path / "gold.jsonl"), "--name", "mine"]
     processes = [subprocess.Popen([*arguments, "--version", str(number)], stdout=-3) for number in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
-    assert sorted(read_registered("mine").versions) == ["0", "1", "2"]
+    assert sorted(read_added_manifest("mine").versions) == ["0", "1", "2"]
 
 
 def test_a_published_folder_is_installed_elsewhere(home, tmp_path, monkeypatch):
@@ -191,7 +191,7 @@ def test_what_a_new_version_does_not_state_is_that_of_the_version_before(tmp_pat
     (tmp_path / "rules.md").write_text("Mark names.", encoding="utf-8")
     add(metadata=DatasetMetadata(title="Mine", creators=("A",)), guidelines=[str(tmp_path / "rules.md")])
     add(version="2", corpus=TWO, metadata=DatasetMetadata(title="Ours"))
-    version = read_registered("mine").versions["2"]
+    version = read_added_manifest("mine").versions["2"]
     assert (version.metadata.title, version.metadata.creators, version.metadata.licence) == ("Ours", ("A",), "CC0")
     assert (home / "mine" / version.guidelines[0].path).read_text(encoding="utf-8") == "Mark names."
     assert version.guidelines[0].path == "2/rules.md"
@@ -225,10 +225,10 @@ def test_results_on_an_older_version_say_so(karat_cli, tmp_path):
     for entry in archive.all_entries.values():
         assert [text for text in archive.read_result(entry).notes if "newest" in text] == [note]
     remove_dataset("bench", "1")
-    assert describe_newer_version("bench@1") == "made on bench@1, which is no longer registered; the newest is 2"
+    assert describe_newer_version("bench@1") == "made on bench@1, which was removed; the newest is 2"
     assert describe_newer_version("bench@2") is None
     assert describe_newer_version("bench@1/test+msnbc@cucerzan2007+gold") == (
-        "made on bench@1, which is no longer registered; the newest is 2; made on msnbc@cucerzan2007, which "
+        "made on bench@1, which was removed; the newest is 2; made on msnbc@cucerzan2007, which "
         "msnbc@guo2018 supersedes"
     )
     (tmp_path / "home" / "datasets" / "bench" / "dataset.json").write_text("{", encoding="utf-8")

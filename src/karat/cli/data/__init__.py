@@ -3,7 +3,7 @@
 from karat.cli.lazy_group import command_group
 
 COMMANDS = {
-    "add": "Register a dataset under a name that all commands accept.",
+    "add": "Add a dataset under a name that all commands accept.",
     "categorise": "Assign fine-grained categories to a gold standard.",
     "convert": "Convert a corpus or predictions to another format.",
     "fetch": "Download a dataset.",

@@ -30,7 +30,7 @@ def command(
     gold_format: str | None,
     json_file: str | None,
 ) -> None:
-    """Register a dataset under a name that all commands accept.
+    """Add a dataset under a name that all commands accept.
 
     FILE is a gold standard in any format, or the folder that `karat data split` wrote. A published FOLDER, with a
     dataset.json, is installed with all its versions. The data are copied into the folder `datasets` of KARAT_HOME, as

@@ -78,14 +78,14 @@ def open_publication(
 
     `source` is a dataset by name, a published folder, or anything that `load_splits` reads. `metadata` take precedence
     over what is stored. `version` selects a version, by default the newest, or is the version of other data. `name` is
-    that of the dataset if it is neither registered nor published, by default from `source`.
+    that of the dataset if it is neither added nor published, by default from `source`.
     """
     dataset = find_dataset(source)
     if dataset is not None:
         dataset = msgspec.structs.replace(dataset, version=version or dataset.version)
     chosen = None if dataset is None else list_splits(dataset)[0]
     folder = Path(source) if is_published_folder(source) else None
-    if chosen is not None and chosen.dataset.is_registered:
+    if chosen is not None and chosen.dataset.is_added:
         folder, version = get_catalogue_folder() / chosen.name.name, chosen.name.version
     if folder is not None:
         if guidelines:

@@ -168,7 +168,7 @@ class PublishedDataset(JsonFile, frozen=True, tag=_LAYOUT):
         }
         return Dataset(
             title=metadata.title or self.name,
-            description=metadata.description or "Registered with `karat data add`.",
+            description=metadata.description or "Added with `karat data add`.",
             tasks=self.versions[self.newest].tasks,
             language=metadata.language,
             domain=metadata.domain,
@@ -179,7 +179,7 @@ class PublishedDataset(JsonFile, frozen=True, tag=_LAYOUT):
             sources=tuple(filter(None, (metadata.url, *metadata.sources))),
             versions={name: versions[name] for name in reversed(names)},
             biases=tuple(Remark(text, "the authors") for text in metadata.biases),
-            is_registered=True,
+            is_added=True,
         )
 
 
@@ -218,7 +218,7 @@ def describe_file(path: str, content: bytes) -> PublishedFile:
 
 
 def check_dataset_name(name: str) -> None:
-    """Raise `UsageError` if `name` cannot be the name of a registered dataset."""
+    """Raise `UsageError` if `name` cannot be the name of an added dataset."""
     if _NAME.fullmatch(name) is None:
         raise UsageError(f"{name!r} is not a valid dataset name. Use lowercase letters, digits and hyphens.")
 
@@ -279,19 +279,19 @@ def _manifest_error(path: Path, actual: str) -> InputError:
     )
 
 
-def is_registered(name: str) -> bool:
-    """Return whether a user registered a dataset of this name."""
+def is_added(name: str) -> bool:
+    """Return whether a user added a dataset of this name."""
     return _NAME.fullmatch(name) is not None and (get_catalogue_folder() / name / MANIFEST_NAME).is_file()
 
 
-def list_registered() -> list[str]:
-    """Return the names of the datasets that users registered, in alphabetical order."""
+def list_added_datasets() -> list[str]:
+    """Return the names of the datasets that users added, in alphabetical order."""
     folder = get_catalogue_folder()
-    return sorted(path.name for path in folder.iterdir() if is_registered(path.name)) if folder.is_dir() else []
+    return sorted(path.name for path in folder.iterdir() if is_added(path.name)) if folder.is_dir() else []
 
 
-def read_registered(name: str) -> PublishedDataset:
-    """Read the manifest of a registered dataset; raise `InputError` if it is invalid."""
+def read_added_manifest(name: str) -> PublishedDataset:
+    """Read the manifest of an added dataset; raise `InputError` if it is invalid."""
     folder = get_catalogue_folder() / name
     manifest = read_manifest(folder)
     if manifest.name != name:
@@ -299,6 +299,6 @@ def read_registered(name: str) -> PublishedDataset:
     return manifest
 
 
-def get_registered(name: str) -> Dataset:
-    """Return the specification of a registered dataset; raise `InputError` if its manifest is invalid."""
-    return read_registered(name).to_dataset(get_catalogue_folder() / name)
+def get_added_dataset(name: str) -> Dataset:
+    """Return the specification of an added dataset; raise `InputError` if its manifest is invalid."""
+    return read_added_manifest(name).to_dataset(get_catalogue_folder() / name)

@@ -25,9 +25,9 @@ from karat.data.publishing.manifest import (
     check_version_name,
     describe_file,
     encode_documents,
-    is_registered,
+    is_added,
+    read_added_manifest,
     read_manifest,
-    read_registered,
 )
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UnknownNameError, UsageError
@@ -241,8 +241,8 @@ def _lock_dataset(name: str) -> Iterator[Path]:
 
 
 def _read_old_manifest(name: str) -> PublishedDataset | None:
-    """Return the manifest of a registered dataset; None if there is no such dataset."""
-    return read_registered(name) if is_registered(name) else None
+    """Return the manifest of an added dataset; None if there is no such dataset."""
+    return read_added_manifest(name) if is_added(name) else None
 
 
 def _propose_version(manifest: PublishedDataset) -> str:
@@ -306,11 +306,11 @@ def _write_version(publication: Publication, folder: Path) -> None:
 
 
 def remove_dataset(name: str, version: str | None = None) -> tuple[str, ...]:
-    """Delete a registered dataset, or one version of it, from the user's catalogue; return the deleted versions.
+    """Delete an added dataset, or one version of it, from the user's catalogue; return the deleted versions.
 
     Raise `UnknownNameError` if there is no such dataset or version, and `UsageError` for a dataset of Karat.
     """
-    if not is_registered(name):
+    if not is_added(name):
         if name in list_plugins("datasets"):
             raise UsageError(
                 f"{name} is a dataset of Karat, not of your catalogue. Only datasets you added are removed."
@@ -321,7 +321,7 @@ def remove_dataset(name: str, version: str | None = None) -> tuple[str, ...]:
             versions = _list_versions(name)
             _delete_folder(folder)
             return versions
-        manifest = read_registered(name)
+        manifest = read_added_manifest(name)
         if version not in manifest.versions:
             raise UnknownNameError(f"version of {name}", version, manifest.versions)
         remaining = {key: value for key, value in manifest.versions.items() if key != version}
@@ -334,9 +334,9 @@ def remove_dataset(name: str, version: str | None = None) -> tuple[str, ...]:
 
 
 def _list_versions(name: str) -> tuple[str, ...]:
-    """Return the versions of a registered dataset; empty if its manifest is damaged, which must not prevent removal."""
+    """Return the versions of an added dataset; empty if its manifest is damaged, which must not prevent removal."""
     with suppress(InputError):
-        return tuple(read_registered(name).versions)
+        return tuple(read_added_manifest(name).versions)
     return ()
 
 

@@ -8,7 +8,7 @@ A dataset name is `NAME[@VERSION][/SPLIT]`: `msnbc`, `msnbc@guo2018`, `aida/test
   steps make a different version.
 - SPLIT may be omitted if there is only one, or if the version has a default split.
 
-Names that users registered with `karat data add` have the same form. Without a version they mean the newest one.
+Names that users added with `karat data add` have the same form. Without a version they mean the newest one.
 
 Stored predictions have one more part: `NAME[@VERSION][/SPLIT]/SYSTEM`, such as `demo/prior`.
 """
@@ -36,7 +36,7 @@ class DatasetName(msgspec.Struct, frozen=True):
     """The name of a dataset as users write it."""
 
     name: str
-    """The name of the plugin or of the registered dataset."""
+    """The name of the plugin or of the added dataset."""
     version: str | None = None
     """The version; None if omitted."""
     split: str | None = None
@@ -179,7 +179,7 @@ class Split(msgspec.Struct, frozen=True):
     document_type: str = ""
     """The kind of document, if it differs from the dataset's."""
     root: Path | None = None
-    """The folder of files that are part of Karat or that a user registered."""
+    """The folder of files that are part of Karat or that a user added."""
     metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Metadata of the corpus that the files do not contain."""
     predictions: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -266,8 +266,8 @@ class Dataset(msgspec.Struct, frozen=True):
     obtain: str = ""
     """How to obtain files that Karat cannot download."""
 
-    is_registered: bool = False
-    """Whether a user registered it (`karat data add`); otherwise it is part of Karat or of a plugin."""
+    is_added: bool = False
+    """Whether a user added it (`karat data add`); otherwise it is part of Karat or of a plugin."""
 
     # Criticism
     biases: tuple[Remark, ...] = ()

@@ -167,7 +167,7 @@ def _format_cell(row: DatasetEntry, column: str) -> str:
 
 def encode_dataset(name: str, dataset: Dataset, splits: Sequence[ChosenSplit]) -> bytes:
     """Encode a dataset and some splits of it as indented JSON."""
-    metadata = _to_dict(dataset, without=("versions", "is_registered"))
+    metadata = _to_dict(dataset, without=("versions", "is_added"))
     split_records = {
         str(chosen.name): {
             "version": _to_dict(chosen.version, without=("splits", "default_split")),

@@ -36,7 +36,7 @@ def render_addition(addition: Addition, *, width: int | None = None) -> str:
 
     `width`: columns to wrap at; None does not wrap.
     """
-    lines = [f"{addition.manifest.name}@{version}: already registered" for version in addition.present]
+    lines = [f"{addition.manifest.name}@{version}: already there" for version in addition.present]
     for name in addition.added:
         version = addition.manifest.versions[name]
         for split, record in version.splits.items():

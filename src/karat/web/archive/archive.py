@@ -187,7 +187,7 @@ class Archive:
         return self._entries_by_dataset[key]
 
     def read_result(self, entry: ArchiveEntry) -> Result:
-        """Read the result of an entry, with a note if a newer version of its dataset is registered."""
+        """Read the result of an entry, with a note if a newer version replaces its dataset."""
         result: Result = self._read_once("results", entry.result, lambda data: Result.from_json(data, where="results"))
         return add_version_note(result)
 
