@@ -69,6 +69,15 @@ def test_names_versions_and_splits(home):
         karat.load("mine")
 
 
+def test_the_newest_version_is_the_largest_number_or_the_last_one():
+    for version in ("2", "1.10", "1.9"):
+        add(version=version)
+    assert list(read_added_manifest("mine").versions) == ["1.9", "1.10", "2"]
+    assert karat.load("mine").name == "mine@2"
+    add(version="final")
+    assert karat.load("mine").name == "mine@final"
+
+
 def test_removal_leaves_nothing(home):
     add()
     add(version="2", corpus=TWO)

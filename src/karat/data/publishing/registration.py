@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -39,6 +40,7 @@ from karat.storage.data_folder import get_catalogue_folder
 from karat.storage.files import Source
 
 _FIRST_VERSION = "1"
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})*")
 _LINK_TASKS = ("a2kb", "d2kb", "c2kb", "erec")
 TOKENS_NOTE = "documents whose rows of tokens are not stored (predictions in token tables need the original file)"
 """The key of `PublishedSplit.skipped` for sources that are token tables."""
@@ -245,6 +247,13 @@ def _read_old_manifest(name: str) -> PublishedDataset | None:
     return read_added_manifest(name) if is_added(name) else None
 
 
+def _sort_versions(names: list[str]) -> list[str]:
+    """Return the names of versions, the oldest first: numbers such as 2 or 1.10 by value, others as they were added."""
+    if not all(_NUMBER.fullmatch(name) for name in names):
+        return names
+    return sorted(names, key=lambda name: [int(part) for part in name.split(".")])
+
+
 def _propose_version(manifest: PublishedDataset) -> str:
     """Return a free version name: the number after the largest one."""
     numbers = [int(version) for version in manifest.versions if version.isascii() and version.isdigit()]
@@ -259,6 +268,8 @@ def _inherit(publication: Publication, manifest: PublishedDataset, folder: Path)
         copies = []
         for file in older.guidelines:
             path = f"{publication.version_name}/{file.path.rpartition('/')[2]}"
+            if path in files:
+                raise UsageError(f"the guidelines of {publication.name} are called {path}, too. Pass --guidelines.")
             files[path] = Source(str(folder)).get_child(file.path).read_bytes()
             copies.append(describe_file(path, files[path]))
         guidelines = tuple(copies)
@@ -276,9 +287,8 @@ def _store(
     """
     versions = {} if manifest is None else dict(manifest.versions)
     added = tuple(publication.version_name for publication in publications)
-    new_manifest = PublishedDataset(
-        folder.name, {**versions, **{item.version_name: item.version for item in publications}}
-    )
+    versions |= {item.version_name: item.version for item in publications}
+    new_manifest = PublishedDataset(folder.name, {name: versions[name] for name in _sort_versions(list(versions))})
     if added:
         is_new = not folder.exists()
         try:
