@@ -48,10 +48,10 @@ def command(
 ) -> None:
     """Divide a gold standard into parts by document.
 
-    With --by, all parts have the values of a facet in nearly the same shares. Documents with nearly the same text are in
-    one part. The command prints what the parts have in common with each other and with
-    training data: documents, near-duplicates, and pairs of mention and entity. DIR gets one file per part, and
-    split.json. `karat data add DIR --name NAME` adds the parts as splits.
+    With --by, all parts have the values of a facet in nearly the same shares. Documents with nearly the same text are
+    in one part. The command prints what the parts have in common with each other and with training data: documents,
+    near-duplicates, and pairs of mention and entity. DIR gets one file per part, and split.json. `karat data add DIR
+    --name NAME` adds the parts as splits.
 
     \b
     karat data split gold.jsonl --out parts --by types
