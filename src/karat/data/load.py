@@ -14,7 +14,14 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.data.catalogue import choose_split, find_dataset, find_stored_predictions, finish_corpus, needs_text
+from karat.data.catalogue import (
+    choose_split,
+    find_dataset,
+    find_stored_predictions,
+    finish_corpus,
+    list_datasets,
+    needs_text,
+)
 from karat.data.corpus_pool import has_shared_ids, pool_corpora, pool_runs, pool_runs_like
 from karat.data.custom_tables import CustomTables, get_custom_tables
 from karat.data.dataset_files import prepare_split
@@ -31,7 +38,7 @@ from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.offsets.offset_kinds import OffsetKind, parse_offset_kind
 from karat.model.output.progress import pause_garbage_collection, track_progress
-from karat.model.registry import get_plugin, list_plugins
+from karat.model.registry import get_plugin
 from karat.model.results.result import WARNING, Result
 from karat.model.run import Run
 from karat.model.spec.dataset import is_bare_name
@@ -798,7 +805,7 @@ def _open_source(name: str) -> Source:
     Raise `UnknownNameError` for a bare word that is no file, as a dataset name.
     """
     if is_bare_name(name) and not Path(name).exists():
-        raise UnknownNameError("dataset or file", name, list_plugins("datasets"))
+        raise UnknownNameError("dataset or file", name, list_datasets())
     return Source(name)
 
 

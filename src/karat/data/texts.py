@@ -35,7 +35,7 @@ def load_texts(names: Sequence[str], *, format: str | None = None) -> Corpus:
         for name in names
         for document in (
             _read_plain_texts(Source(name), skipped)
-            if format is None and _is_plain(name)
+            if format is None and is_plain_text(name)
             else _read_gold_texts(load(name, format=format), skipped)
         )
     ]
@@ -50,7 +50,7 @@ def load_texts(names: Sequence[str], *, format: str | None = None) -> Corpus:
     return Corpus.from_reader(documents, name=name, skipped=skipped)
 
 
-def _is_plain(name: str) -> bool:
+def is_plain_text(name: str) -> bool:
     """Return whether a name is a plain text file or a folder that has only such files."""
     source = Source(name)
     if not source.is_folder:

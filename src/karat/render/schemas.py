@@ -8,6 +8,8 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from karat.analysis.explanation.agreement import Agreement
+from karat.data.publishing.manifest import PublishedDataset
+from karat.data.publishing.split import SplitFile
 from karat.model.results.result import ResultFile
 from karat.protocols.annotation.plan import AnnotationPlan
 from karat.protocols.annotation.report import AnnotationReport
@@ -44,11 +46,13 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "compare": (ComparisonFile,),
     "reproduce": (ReproductionFile,),
     "curve": (ThresholdCurveFile, CoverageCurveFile, AlphaCurveFile, CategoryCurveFile),
+    "data add": (PublishedDataset,),
     "data categorise": (CategoriesFile,),
     "data fetch": (FetchFile,),
     "data lint": (LintFile,),
     "data list": (DatasetsFile,),
     "data show": (DatasetFile,),
+    "data split": (SplitFile,),
     "data stats": (StatsFile,),
     "gate": (GateFile,),
     "kb fetch": (SnapshotFile,),

@@ -95,7 +95,7 @@ def _build_file(description: Description) -> StatsFile:
     return msgspec.convert(content, StatsFile)
 
 
-def _build_rows(descriptions: Sequence[Description]) -> list[list[str]]:
+def build_rows(descriptions: Sequence[Description]) -> list[list[str]]:
     """Return the rows of a table with a statistic each and a column per corpus, without heading."""
     rows = [
         [_ROW_TITLES.get(name, name), *(_format_value(description.numbers[name]) for description in descriptions)]
@@ -130,9 +130,7 @@ def render_page(descriptions: Sequence[Description], *, width: int | None = None
     `width`: columns to wrap at; None does not wrap.
     """
     lines: list[str] = [
-        draw_text(
-            [["", *(description.corpus for description in descriptions)], *_build_rows(descriptions)], width=width
-        )
+        draw_text([["", *(description.corpus for description in descriptions)], *build_rows(descriptions)], width=width)
     ]
     for description in descriptions:
         for title, counts in _get_count_lists(description).items():

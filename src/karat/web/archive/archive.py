@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from karat.data.catalogue import add_version_note
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
 from karat.model.errors import UnknownNameError, UsageError, check_layout_version
@@ -186,9 +187,9 @@ class Archive:
         return self._entries_by_dataset[key]
 
     def read_result(self, entry: ArchiveEntry) -> Result:
-        """Read the result of an entry."""
+        """Read the result of an entry, with a note if a newer version of its dataset is registered."""
         result: Result = self._read_once("results", entry.result, lambda data: Result.from_json(data, where="results"))
-        return result
+        return add_version_note(result)
 
     def read_verdicts(self, entry: ArchiveEntry) -> Arrow | None:
         """Read the table of an entry's cases with their verdicts (see `collect_cases`); None if it has none."""
