@@ -95,7 +95,7 @@ def command(
             f"{id!r} is not an absolute IRI, which {target_spec.title} needs as document id. Add a prefix, "
             "such as --base https://example.org/benchmark/"
         )
-    save(data, target, format=format, base=base, entity_base=entity_base)
     echo(render_page(source, data, target_spec, count_losses(data, target_spec)), nl=False, err=True)
+    save(data, target, format=format, base=base, entity_base=entity_base)
     if target_spec.has_iris and base is None and (ids := list_relative_entities(data)):
         echo(f"  {len(ids)} entities have relative IRIs, such as {ids[0]!r}; --base makes them absolute", err=True)
