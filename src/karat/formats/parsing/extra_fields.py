@@ -48,15 +48,15 @@ def add_fields(item: _S, fields: Mapping[str, Any], location: str) -> _S:
 
     Raise `InputError` at `location` if a value does not fit.
     """
-    known = {name: value for name, value in fields.items() if name in item.__struct_fields__}
-    if not known:
+    own_fields = {name: value for name, value in fields.items() if name in item.__struct_fields__}
+    if not own_fields:
         return item
     try:
-        return msgspec.convert({**msgspec.to_builtins(item), **known}, type(item))
+        return msgspec.convert({**msgspec.to_builtins(item), **own_fields}, type(item))
     except msgspec.ValidationError as problem:
         raise InputError(
             location,
-            actual=f"{encode_fields(known)[:60]} ({problem})",
+            actual=f"{encode_fields(own_fields)[:60]} ({problem})",
             expected="fields as Karat writes them",
             remedy="Correct the values, or delete the field",
         ) from None

@@ -254,9 +254,9 @@ def match_names(names: Sequence[str]) -> Columns | None:
     """Return the columns with the names of a header; None unless token and tag are among them."""
     normalised = [re.sub(r"\W+", "_", name).lower() for name in names]
     columns = {
-        role: next(normalised.index(name) for name in known if name in normalised)
-        for role, known in ROLE_NAMES.items()
-        if not {*known}.isdisjoint(normalised)
+        role: next(normalised.index(name) for name in role_names if name in normalised)
+        for role, role_names in ROLE_NAMES.items()
+        if not {*role_names}.isdisjoint(normalised)
     }
     if not {"token", "tag"} <= columns.keys():
         return None

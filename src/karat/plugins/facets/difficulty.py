@@ -105,7 +105,8 @@ def compute_levels(annotations: AnnotationFacts) -> Longs:
 def _select_first(rules: Sequence[tuple[Bools, int]], default: int) -> Longs:
     """Return for each label the level of the first rule, a mask and a level, that applies to it."""
     masks, levels = zip(*rules, strict=True)
-    return np.select(masks, levels, default).astype(np.int64)
+    codes: Longs = np.select(masks, levels, default).astype(np.int64)
+    return codes
 
 
 def _count_sources(annotations: AnnotationFacts) -> Counter[str]:

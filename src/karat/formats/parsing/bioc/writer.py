@@ -44,15 +44,16 @@ def write_xml(data: Corpus | Run, file: IO[bytes], id_infons: Collection[str]) -
 
 def _to_collection(data: Corpus | Run, id_infons: Collection[str]) -> dict[str, Any]:
     """Return the data as a BioC collection, in the layout of its JSON."""
-    texts: Sequence[str | None]
+    documents: list[tuple[Document | Response, str | None]]
     if isinstance(data, Corpus):
-        texts = data.texts
+        documents = [(document, document.text) for document in data]
     else:
         texts = [None] * len(data) if data.texts is None else data.texts.to_pylist()
+        documents = list(zip(data, texts, strict=True))
     return {
         **{key: data.metadata.get(key, "") for key in _METADATA},
         "infons": {},
-        "documents": [_to_article(item, text, id_infons) for item, text in zip(data, texts, strict=True)],
+        "documents": [_to_article(document, text, id_infons) for document, text in documents],
     }
 
 
@@ -143,8 +144,8 @@ def _format_collection(collection: dict[str, Any]) -> Iterator[str]:
             yield _format_text(passage)
             for note in passage["annotations"]:
                 yield f"\n<annotation id={quoteattr(note['id'])}>{_format_infons(note)}"
-                for place in note["locations"]:
-                    yield f'<location offset="{place["offset"]}" length="{place["length"]}"/>'
+                for span in note["locations"]:
+                    yield f'<location offset="{span["offset"]}" length="{span["length"]}"/>'
                 yield f"{_format_text(note)}</annotation>"
             for relation in passage["relations"]:
                 yield f"\n<relation id={quoteattr(relation['id'])}>{_format_infons(relation)}"
