@@ -48,7 +48,7 @@ from karat.model.spec.settings.nil_spellings import AIDA_NIL, NIL_ID
 
 ROLE_NAMES: Final[Mapping[str, Sequence[str]]] = {
     "token": ("token", "tokens", "word", "form", "text"),
-    "tag": ("tag", "tags", "ner", "ner_tag", "ner_tags", "ne", "iob", "bio", "label"),
+    "tag": ("tag", "tags", "ner", "ner_tag", "ner_tags", "iob", "bio", "label"),
     "id": ("id", "entity", "entity_id", "link", "qid", "wikidata", "wikidata_id", "kb_id", "kbid", "uri"),
     "misc": ("misc", "notes", "space"),
 }
@@ -445,7 +445,7 @@ def _recognises(head: bytes) -> bool:
     rows = [line for line in lines[:_HEAD_LINES] if line.strip()]
     if not rows or rows[0].startswith(f"{_START} ("):  # of AIDA
         return False
-    if rows[0] == _START and rows[1:] and rows[1].startswith("# ") and not _COMMENT.fullmatch(rows[1]):  # of ZELDA
+    if rows[0] == _START and rows[1:] and rows[1].startswith("# "):  # of ZELDA
         return False
     if _GLOBAL_COLUMNS.fullmatch(rows[0]) or match_names(_split_cells(rows[0])) is not None:
         return True
