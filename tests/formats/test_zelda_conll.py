@@ -100,7 +100,7 @@ def test_errors_say_where(row, found, tmp_path):
 
 
 def test_a_document_must_begin(tmp_path):
-    path = tmp_path / "y.zelda.conll"
+    path = tmp_path / "y.conll"
     path.write_text("x\tO\tO\n")
     with pytest.raises(InputError, match=r"y\.conll:1: found 'x\\tO\\tO' before the first document"):
         karat.load(path, format="zelda-conll")
