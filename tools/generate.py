@@ -176,7 +176,9 @@ def formats() -> str:
             kind for kind, how in (("gold", format.read_corpus), ("predictions", format.read_run)) if how is not None
         ]
         writes = [
-            kind for kind, how in (("gold", format.write_corpus), ("predictions", format.write_run)) if how is not None
+            kind
+            for kind, how in (("gold", format.write_corpus), ("predictions", format.write_run))
+            if how is not None or format.write_folder is not None
         ]
         rows.append(
             [f"`{name}`", format.title, ", ".join(reads) or "–", ", ".join(writes) or "–", format.description or "–"]

@@ -120,10 +120,13 @@ def test_facets(name):
     facet = get_plugin("facets", name, Facet)
     assert facet.title
     assert facet.description.endswith(".")
-    sources = [facet.from_mentions, facet.from_facts, facet.from_documents]
+    sources = [facet.from_facts or facet.from_mentions, facet.from_documents, facet.from_outcomes]
     count = sum(source is not None for source in sources)
     assert count == 1 if facet.scores == "values" else count <= 1
     corpus, run = _tiny()
+    if facet.from_outcomes is not None:
+        assert karat.compare(corpus, [run, karat.Run.from_gold(corpus)], by=[name]).flips[0].by[name]
+        return
     if facet.from_documents is not None and facet.from_documents(corpus.table, corpus.metadata).null_count:
         with pytest.raises(UsageError, match=f"no document of corpus has a value for {name}"):
             karat.evaluate(corpus, run, by=[name])

@@ -813,7 +813,8 @@ def save(
     data = load_gold_or_run(data)
     _, writer = get_target_format(target, format)
     write = writer.write_corpus if isinstance(data, Corpus) else writer.write_run
-    if write is None:
+    is_folder = writer.write_folder is not None and not (write is not None and _is_single_file(target, writer))
+    if write is None and not is_folder:
         kind = "gold labels" if isinstance(data, Corpus) else "predictions"
         raise UsageError(f"{writer.title} cannot hold {kind}. Choose another format.")
     if isinstance(data, Corpus) and not data.has_text:
@@ -829,9 +830,12 @@ def save(
         from karat.data.absolute_iris import IriBases, to_absolute_iris
 
         data = to_absolute_iris(data, IriBases(base, entity_base))
-    if writer.write_folder is not None and target != "-" and not _strip_compression(target).endswith(writer.suffix):
+    if is_folder and writer.write_folder is not None:
+        if target == "-":
+            raise UsageError(f"{writer.title} is a folder of files. Name a new folder.")
         write_folder(target, writer.write_folder(data))
         return
+    assert write is not None
     with open_for_writing(target) as file:
         write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
 
@@ -844,6 +848,11 @@ def save_annotations(annotated: AnnotatedCorpus, path: str, writer: Format) -> N
         return
     with open_for_writing(path) as file:
         writer.write_annotations(annotated, file)
+
+
+def _is_single_file(target: str, writer: Format) -> bool:
+    """Return whether a format that can write a folder or a file writes a file: to standard output, or by the suffix."""
+    return target == "-" or _strip_compression(target).endswith(writer.suffix)
 
 
 def _open_source(name: str) -> Source:

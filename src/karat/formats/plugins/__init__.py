@@ -2,6 +2,7 @@
 
 TABLE = {
     "bioc-any": "bioc",
+    "bioc-xml": "bioc",
     "hipe-fine": "_hipe_layers",
     "hipe-nested": "_hipe_layers",
     "inception-json": "inception",
