@@ -17,18 +17,18 @@ from tests.strategies import rich_documents
 CONLL_2003 = """\
 -DOCSTART- -X- -X- O
 
-EU NNP B-NP B-ORG
-rejects VBZ B-VP O
-German JJ B-NP B-MISC
-call NN I-NP O
+Ulm NNP B-NP B-ORG
+greeted VBD B-VP O
+Danish JJ B-NP B-MISC
+fans NNS I-NP O
 . . O O
 
-Peter NNP B-NP B-PER
-Blackburn NNP I-NP I-PER
+Grete NNP B-NP B-PER
+Sommer NNP I-NP I-PER
 
 -DOCSTART- -X- -X- O
 
-BRUSSELS NNP B-NP B-LOC
+MUNICH NNP B-NP B-LOC
 """
 
 
@@ -41,13 +41,13 @@ def loaded(tmp_path, text, name="x.conll", **keywords):
 def test_the_layout_of_conll_2003(tmp_path):
     corpus = loaded(tmp_path, CONLL_2003)
     first, second = corpus
-    assert (first.id, first.text) == ("1", "EU rejects German call .\nPeter Blackburn")
+    assert (first.id, first.text) == ("1", "Ulm greeted Danish fans .\nGrete Sommer")
     assert first.labels == (
-        Label(0, 2, types=("ORG",)),
-        Label(11, 17, types=("MISC",)),
-        Label(25, 40, types=("PER",)),
+        Label(0, 3, types=("ORG",)),
+        Label(12, 18, types=("MISC",)),
+        Label(26, 38, types=("PER",)),
     )
-    assert (second.id, second.text) == ("2", "BRUSSELS")
+    assert (second.id, second.text) == ("2", "MUNICH")
     assert corpus.skipped == {"documents without an id (numbered)": 2}
 
 

@@ -30,7 +30,7 @@ from karat.cli.output import page_width, print_page, write_output
     metavar="FILE",
     help="Training data to compare the parts with: a gold standard, or plain text (repeatable).",
 )
-@kb_option("Knowledge base for facets that need one.", needs=["--by"])
+@kb_option("Knowledge base for facets that need one.  [default: starter]", needs=["--by"])
 @seed_option()
 @gold_format_option()
 @json_option("the description of the parts")
@@ -61,7 +61,7 @@ def command(
     from karat.data.load import load
     from karat.data.publishing.leakage import load_training_index
     from karat.data.publishing.split import parse_parts, split_corpus
-    from karat.kb.catalogue import open_kb
+    from karat.kb.catalogue import STARTER, open_kb
     from karat.model.errors import UsageError
     from karat.model.output.json_files import encode_indented
     from karat.render.data.publishing import render_split
@@ -77,7 +77,7 @@ def command(
         shares,
         by=by,
         seed=seed,
-        kb=None if kb is None else open_kb(kb),
+        kb=None if by is None else open_kb(kb or STARTER),
         training=[load_training_index(name) for name in training],
     )
     write_folder(out, result.encode_files())

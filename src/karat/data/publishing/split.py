@@ -204,14 +204,16 @@ def _count_values(corpus: Corpus, name: str, kb: KB | None) -> list[Counter[str]
     for document, code in zip(owners.tolist(), mention_values.lists.values.tolist(), strict=True):
         counts[document][mention_values.names[code]] += 1
     if {value for count in counts for value in count} <= {NONE}:
-        raise UsageError(f"--by {name}: no label has a value. Choose another facet, pass --kb, or remove --by.")
+        hint = ", such as entity-type for types of the knowledge base" if name == "types" else ""
+        raise UsageError(f"--by {name}: no label has a value. Choose another facet{hint}, or remove --by.")
     return counts
 
 
 def _compute_mention_values(corpus: Corpus, name: str, kb: KB | None) -> FacetValues:
     """Return the values of a facet of mentions for all labels of a corpus."""
     facet = get_facet(name, corpus.labels)
-    if facet.from_mentions is not None:
+    is_computed = facet.from_facts is not None and facet.needs_facts and facet.scores == "values"
+    if facet.from_mentions is not None and not is_computed:
         return facet.from_mentions(corpus.labels)
     if facet.from_facts is None or facet.scores != "values":
         raise UsageError(f"--by {name}: gold labels have no values of this facet. Choose another one, such as types.")
