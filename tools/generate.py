@@ -15,11 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 from click.testing import CliRunner
 
 import karat
 from differences import DIFFERENCES, PROFILES
 from karat.analysis.explanation.prose import find_order_dependent_settings
+from karat.cli.completion.names import collect_names
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.kb import COMMANDS as KB
 from karat.cli.kb.build import COMMANDS as BUILD
@@ -48,7 +50,14 @@ from karat.model.spec.settings.settings import SETTINGS
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS
 from karat.model.spec.step import Step
 from karat.model.spec.suite import Suite
-from karat.render.schemas import FILES, build_all_schemas, build_schema, get_layout_name, get_schema_name
+from karat.render.schemas import (
+    FILES,
+    build_all_schemas,
+    build_schema,
+    build_schema_index,
+    get_layout_name,
+    get_schema_name,
+)
 from lock import read_lock, read_project
 from materials import build_bill
 from shapes import build_typescript
@@ -447,6 +456,8 @@ def build_files() -> dict[Path, str]:
         folder / "predictions.schema.json": to_json(
             build_schema("Karat predictions, one line", WrittenResponse, Header)
         ),
+        folder / "index.json": to_json(msgspec.to_builtins({"schemas": build_schema_index()})),
+        ROOT / "src" / "karat" / "cli" / "completion" / "names.json": to_json(msgspec.to_builtins(collect_names())),
         ROOT / "web" / "src" / "shape.ts": build_typescript(),
         ROOT / "src" / "karat" / "karat.cdx.json": to_json(
             build_bill(karat.__version__, str(read_project()["license"]), read_lock("base"), read_lock("all"))
