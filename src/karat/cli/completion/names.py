@@ -131,7 +131,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "karat data convert --to": "formats",
     "karat data convert SOURCE": "datasets",
     "karat data fetch DATASETS": "dataset names",
-    "karat data lint FILE": "datasets",
+    "karat data lint FILES": "datasets",
     "karat data show NAME": "dataset names",
     "karat data stats PATHS": "datasets",
     "karat explain NAME": "explained",

@@ -59,7 +59,7 @@ def command(
     karat data convert masked.jsonl gold.jsonl --texts-from original.jsonl
     karat data convert llm.jsonl predictions.jsonl --gold gold.jsonl
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
-    karat data convert gold.jsonl mine --to hf-datasets     for load_from_disk
+    karat data convert gold.jsonl mine --to hf-hub          for datasets.load_dataset, with a dataset card
     """
     from karat.data.absolute_iris import find_relative_id, list_relative_entities
     from karat.data.convert import count_losses, replace_texts

@@ -2,6 +2,7 @@
 
 TABLE = {
     "bioc-any": "bioc",
+    "hf-hub": "hf_datasets",
     "hipe-fine": "_hipe_layers",
     "hipe-nested": "_hipe_layers",
     "nif-categorised-literal": "nif_categorised",
