@@ -1,4 +1,4 @@
-"""Generator of the JSON Schemas, the bill of materials, the marked blocks in docs/ and the output in the README.
+"""Generator of JSON Schemas, bill of materials, version in CITATION.cff, marked blocks in docs/ and output in README.
 
 `python tools/generate.py` writes the files; `--check` lists stale files and exits 1 if there are any.
 """
@@ -473,6 +473,8 @@ def build_files() -> dict[Path, str]:
             flags=re.DOTALL,
         )
         files[page] = fresh
+    page = ROOT / "CITATION.cff"
+    files[page] = re.sub(r"(?m)^version: .*$", f"version: {karat.__version__}", page.read_text(encoding="utf-8"))
     page = ROOT / "README.md"
     files[page] = update_readme(page.read_text(encoding="utf-8"))
     return files

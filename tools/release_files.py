@@ -124,8 +124,8 @@ def _create_annotation() -> None:
     for person in people:
         while (task := store.lease_document(person)) is not None:
             marked = [label for label in labels[task.document] if not label.mention_id and label.kind is None]
-            kept = marked if person == people[0] else marked[1:]
-            edits = [LabelEdit(f"n{number}", AnnotatedLabel(label)) for number, label in enumerate(kept)]
+            version = marked if person == people[0] else marked[1:]
+            edits = [LabelEdit(f"n{number}", AnnotatedLabel(label)) for number, label in enumerate(version)]
             if edits:
                 store.submit_change(person, task, "edit", 0, edits, seconds=30.0)
             store.finish(person, task, "finish")
@@ -144,12 +144,20 @@ def _write_encoder() -> None:
     import torch
     from safetensors.torch import save_file
 
-    size, places = 8, 64
+    size, n_positions = 8, 64
     letters = "abcdefghijklmnopqrstuvwxyz"
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{letter}" for letter in letters)]
     config = {"vocab_size": len(vocabulary), "hidden_size": size, "num_hidden_layers": 1, "num_attention_heads": 2}
-    config |= {"intermediate_size": 8, "max_position_embeddings": places, "type_vocab_size": 2, "model_type": "bert"}
-    shapes = {"embeddings.word_embeddings": (len(vocabulary), size), "embeddings.position_embeddings": (places, size)}
+    config |= {
+        "intermediate_size": 8,
+        "max_position_embeddings": n_positions,
+        "type_vocab_size": 2,
+        "model_type": "bert",
+    }
+    shapes = {
+        "embeddings.word_embeddings": (len(vocabulary), size),
+        "embeddings.position_embeddings": (n_positions, size),
+    }
     shapes |= {"embeddings.token_type_embeddings": (2, size)}
     torch.manual_seed(3)
     weights = {f"bert.{name}.weight": torch.randn(shape) for name, shape in shapes.items()}
