@@ -10,10 +10,29 @@ import yaml
 import karat
 from tests.conftest import ROOT
 
-CITATION_KEYS = set(
-    "abstract authors cff-version commit contact date-released doi identifiers keywords license license-url message "
-    "preferred-citation references repository repository-artifact repository-code title type url version".split()
-)
+CITATION_KEYS = {
+    "abstract",
+    "authors",
+    "cff-version",
+    "commit",
+    "contact",
+    "date-released",
+    "doi",
+    "identifiers",
+    "keywords",
+    "license",
+    "license-url",
+    "message",
+    "preferred-citation",
+    "references",
+    "repository",
+    "repository-artifact",
+    "repository-code",
+    "title",
+    "type",
+    "url",
+    "version",
+}
 """The keys that the Citation File Format 1.2.0 allows."""
 
 FORM_TYPES = {"checkboxes", "dropdown", "input", "markdown", "textarea", "upload"}
