@@ -142,6 +142,9 @@ CASES = [
 ]
 
 
+FEW_RESAMPLES = {"arguments": "--resamples 50"}
+
+
 @pytest.fixture
 def results(tmp_path, karat_cli):
     for name, run in (("new", "demo/noisy"), ("old", "demo/prior")):
@@ -155,7 +158,7 @@ def test_the_action_of_github_fails_with_the_gate(tmp_path, programs, inputs, co
     assert action["runs"]["using"] == "composite"
     required = {name for name, field in action["inputs"].items() if field.get("required")}
     assert required <= inputs.keys() <= action["inputs"].keys()
-    values = {name: field.get("default", "") for name, field in action["inputs"].items()} | inputs
+    values = {name: field.get("default", "") for name, field in action["inputs"].items()} | inputs | FEW_RESAMPLES
     install, compare = action["runs"]["steps"]
     assert install["if"] == "inputs.requirement != ''"
     assert install["run"].startswith("python -m pip install")
@@ -183,7 +186,8 @@ def test_the_action_of_github_fails_with_the_gate(tmp_path, programs, inputs, co
 @pytest.mark.usefixtures("results")
 def test_the_template_of_gitlab_fails_with_the_gate(tmp_path, programs, inputs, code, shown):
     job = yaml.safe_load((INTEGRATIONS / "gitlab" / "gate.yml").read_text(encoding="utf-8"))[".karat-gate"]
-    given = {f"GATE_{name.upper().replace('-', '_')}": value for name, value in inputs.items()}
+    given = {f"GATE_{name.upper().replace('-', '_')}": value for name, value in (inputs | FEW_RESAMPLES).items()}
+    assert given.keys() <= job["variables"].keys() | {"GATE_NEW", "GATE_BASELINE"}
     variables = job["variables"] | {"GATE_REQUIREMENT": ""} | given
     script = "\n".join(job["script"])
     done = subprocess.run(

@@ -72,7 +72,7 @@ class _Bash(_Completion, BashComplete):
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """Return the complete words of the line after the program, and the word at the cursor."""
-        line = os.environ["COMP_WORDS"]
+        line = os.environ.get("COMP_WORDS", "")
         words = split_arg_string(line)[1:]
         return (words, "") if not words or line[-1:].isspace() else (words[:-1], words[-1])
 
