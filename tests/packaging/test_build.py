@@ -73,7 +73,7 @@ def test_archives_are_small_and_complete(archives):
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
         assert {(member.uid, member.uname, member.mtime) for member in archive} == {(0, "", 315532800)}
-    assert {"CHANGELOG.md", "CITATION.cff", "SECURITY.md", "LICENSE", "integrations/action.yml"} <= names
+    assert {"CHANGELOG.md", "CITATION.cff", "SECURITY.md", "LICENSE", "integrations/gate/action.yml"} <= names
     assert zipfile.ZipFile(wheel).namelist()[-1].endswith(".dist-info/RECORD")
 
 
