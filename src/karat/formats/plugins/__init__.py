@@ -3,6 +3,7 @@
 TABLE = {
     "bioc-any": "bioc",
     "bioc-xml": "bioc",
+    "hf-hub": "hf_datasets",
     "hipe-fine": "_hipe_layers",
     "hipe-nested": "_hipe_layers",
     "inception-json": "inception",

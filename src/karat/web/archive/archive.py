@@ -16,7 +16,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
 from karat.model.errors import UnknownNameError, UsageError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json, read_json_value
-from karat.model.output.json_files import JsonRecord
+from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.model.results.result import Result
 from karat.model.tables.arrow import Arrow
 from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
@@ -43,10 +43,9 @@ TEXT_STATUS, BLANK_TEXT = "texts", "blank"
 """What a gold standard says about itself if its source has spans and no texts, for which blanks stand."""
 
 
-class ArchiveEntry(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
+class ArchiveEntry(JsonFile, frozen=True, kw_only=True, omit_defaults=True, tag="karat-entry/3"):
     """A system on a dataset under a profile, with the content hashes of its files."""
 
-    layout: Literal["karat-entry/3"] = "karat-entry/3"
     system: str
     dataset: str
     data: str
