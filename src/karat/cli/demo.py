@@ -5,12 +5,12 @@ from __future__ import annotations
 from karat.cli.options.declaration import karat_command
 from karat.cli.output import echo, page_width, print_tables
 
-_SYSTEMS = ("graph", "graph[variant=local]", "tagme", "prior")
+_SYSTEMS = ("light", "popular", "tagme", "pipeline:tagme+popular+light")
 _NEXT_STEPS = """
 Try next:
   karat systems                                        list systems
-  karat systems stages graph                           find the weakest stage
-  karat run tagme graph --on demo --substitute popularity   run systems
+  karat systems stages light                           find the weakest stage
+  karat run tagme light --on demo --substitute popularity   run systems
   karat score demo demo --all                          show every measure
   karat score demo demo --by types                     score by entity type
   karat show demo demo --outcome wrong                 show errors in context
@@ -25,7 +25,9 @@ Try next:
 def command() -> None:
     """Run four systems on the built-in dataset and compare them.
 
-    The systems use the starter snapshot. It has no link counts, so entity popularity replaces them.
+    `light` is learned, `popular` ignores the context, in `tagme` the mentions of a text vote for each other's entities,
+    and the pipeline links the mentions of `tagme` as `light` does. All use the starter snapshot. It has no link counts,
+    so entity popularity replaces them.
     """
     from karat.analysis.comparison.api import compare
     from karat.data.load import load

@@ -126,7 +126,7 @@ class _Surface(NamedTuple):
     `mention`: values of `MENTION_FEATURES`.
     `text_words`, `neighbour_words`, `neighbours`: words and neighbours of the candidates.
     `top_neighbours`, `top_weight`: neighbours of the first candidate, and its share.
-    `self_sums`: what the surface form itself adds to each sum over the text, one column per sum; see `_compare_context`.
+    `self_sums`: what the surface form itself adds to each sum over the text, one column per sum of `_compare_context`.
     """
 
     candidates: tuple[Candidate, ...]
