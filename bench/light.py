@@ -5,7 +5,7 @@
 SHARED is a folder of published datasets. OUT gets a folder per dataset, with two gold standards whose ids are those of
 the starter snapshot: `known.jsonl` has only the mentions whose entity the snapshot has, `all.jsonl` has all. Systems
 link the mentions of the first one (`known/SYSTEM.jsonl`), all given mentions (`given/SYSTEM.jsonl`), and mentions that
-they detect (`detected/SYSTEM.jsonl`).
+they detect (`detected/SYSTEM.jsonl`). The folder `pooled` has the first ones of all datasets as one dataset.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import karat
 from karat.data.id_resolution import resolve_ids
 from karat.kb.catalogue import open_starter
 from karat.model.corpus import Corpus
+from karat.model.run import Run
 from karat.systems.linking.lexicon import build_lexicon
 
 TESTS = {
@@ -42,6 +43,32 @@ def select_mentions(corpus: Corpus, ids: frozenset[str]) -> Corpus:
         for document in corpus
     ]
     return Corpus.from_documents(documents, name=corpus.name)
+
+
+def pool_datasets(out: Path) -> None:
+    """Write the gold standards and predictions of all datasets in `out` as one dataset, `pooled`."""
+    (out / "pooled" / "known").mkdir(parents=True, exist_ok=True)
+    corpora = {name: karat.load(out / name / "known.jsonl") for name in TESTS}
+    karat.save(
+        Corpus.from_documents(
+            [
+                replace(document, id=f"{name}/{document.id}", evaluation_span=None)
+                for name, corpus in corpora.items()
+                for document in corpus
+            ],
+            name="pooled",
+        ),
+        out / "pooled" / "known.jsonl",
+    )
+    for path in sorted((out / "demo" / "known").iterdir()):
+        files = {name: out / name / "known" / path.name for name in TESTS}
+        if all(file.is_file() for file in files.values()):
+            responses = [
+                replace(response, id=f"{name}/{response.id}")
+                for name, file in files.items()
+                for response in karat.load_run(file)
+            ]
+            karat.save(Run.from_responses(responses, name=path.stem), out / "pooled" / "known" / path.name)
 
 
 def main() -> None:
@@ -71,6 +98,7 @@ def main() -> None:
             scores = [linking["strong:micro.r"], both["strong:micro.f1"], both["strong[in-kb]:micro.f1"]]
             cells = "".join(f"{100 * score:8.1f}" if score is not None else f"{'–':>8}" for score in scores)
             print(f"{name:10} {system:10}{cells}", flush=True)
+    pool_datasets(Path(out))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,12 @@ from __future__ import annotations
 from karat.cli.options.declaration import karat_command
 from karat.cli.output import echo, page_width, print_tables
 
-_SYSTEMS = ("light", "popular", "tagme", "pipeline:tagme+popular+light")
+_SYSTEMS = {
+    "light": "light",
+    "popular": "popular",
+    "tagme": "tagme",
+    "tagme+light": "pipeline:tagme+popular+light",
+}
 _NEXT_STEPS = """
 Try next:
   karat systems                                        list systems
@@ -26,9 +31,11 @@ def command() -> None:
     """Run four systems on the built-in dataset and compare them.
 
     `light` is learned, `popular` ignores the context, in `tagme` the mentions of a text vote for each other's entities,
-    and the pipeline links the mentions of `tagme` as `light` does. All use the starter snapshot. It has no link counts,
-    so entity popularity replaces them.
+    and `tagme+light` is `pipeline:tagme+popular+light`, which links the mentions of `tagme` as `light` does. All use
+    the starter snapshot. It has no link counts, so entity popularity replaces them.
     """
+    from dataclasses import replace
+
     from karat.analysis.comparison.api import compare
     from karat.data.load import load
     from karat.evaluation.evaluation import evaluate
@@ -37,7 +44,10 @@ def command() -> None:
     from karat.systems.linking.system import get_system
 
     corpus = load("demo")
-    runs = [link(get_system(name, {"substitute": "popularity"}), corpus) for name in _SYSTEMS]
+    runs = [
+        replace(link(get_system(name, {"substitute": "popularity"}), corpus), name=title)
+        for title, name in _SYSTEMS.items()
+    ]
     print_tables([evaluate(corpus, run) for run in runs])
     echo("\n" + render_page(compare(corpus, runs), None, details=False, width=page_width()), nl=False)
     echo(_NEXT_STEPS, nl=False)

@@ -5,8 +5,8 @@ The option `nil` is added here to all these systems, so that no plugin declares 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import make_dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import fields, make_dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ def add_abstention(system: System) -> System:
         return system
     return replace(
         system,
-        options=_add_option(system.options),
+        options=_add_option(system.options),  # type: ignore[arg-type]  # classes are hashable
         start=_abstain_after_start(system.start),
         stages={**system.stages, "rank": _abstain_after_stage(system.stages["rank"])},
     )
@@ -68,9 +68,10 @@ def _abstain_below(prediction: Prediction, threshold: float) -> Prediction:
 
 
 @cache
-def _add_option(options: type[Any]) -> type[Any]:
+def _add_option(options: Hashable) -> type[Any]:
     """Return a subclass of a class of options with the field `nil`, or the class itself if it has the field."""
-    if NIL_OPTION in options.__dataclass_fields__:
+    assert isinstance(options, type)
+    if NIL_OPTION in {field.name for field in fields(options)}:
         return options
     return make_dataclass(
         options.__name__,

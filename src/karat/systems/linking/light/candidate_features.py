@@ -292,13 +292,14 @@ class FeatureExtractor:
         is_known = np.concatenate([surface.is_known for surface in surfaces])
         owner = np.repeat(np.arange(len(surfaces)), [len(surface.codes) for surface in surfaces])
         n_codes = len(tables.rarity)
-        shares = np.bincount(codes, np.concatenate([surface.shares for surface in surfaces]) * is_known, n_codes)
+        all_shares = np.concatenate([surface.shares for surface in surfaces])
+        shares = np.bincount(codes, all_shares * is_known, n_codes).astype(float)
         top_weights = np.array([surface.top_weight for surface in surfaces])
         links = np.bincount(
             np.concatenate([surface.top_neighbours for surface in surfaces]),
             np.repeat(top_weights, [len(surface.top_neighbours) for surface in surfaces]),
             n_codes,
-        )
+        ).astype(float)
         word_lists, name_lists, neighbour_lists = (
             _Entries(np.concatenate([part.values for part in parts]), np.concatenate([part.counts for part in parts]))
             for parts in (
@@ -323,21 +324,17 @@ class FeatureExtractor:
         types = tables.types[codes]
         top_types = tables.types[[surface.codes[0] for surface in surfaces]] * top_weights[:, None]
         other_types = (top_types.sum(axis=0) - top_types)[owner] / max(len(surfaces) - 1, 1)
-        return (
-            np.column_stack(
-                [
-                    sums[:, 0] / tables.text_norms[codes],
-                    sums[:, 1] / tables.neighbour_norms[codes],
-                    np.minimum(sums[:, 2], 1.0),
-                    np.log1p(sums[:, 3]),
-                    np.log1p(sums[:, 4]),
-                    np.log1p(sums[:, 5] / np.sqrt(1.0 + neighbour_lists.counts)),
-                    (types * other_types).sum(axis=1),
-                    *(topic * column for topic in topics for column in types.T),
-                ]
-            )
-            * is_known[:, None]
-        )
+        columns = [
+            sums[:, 0] / tables.text_norms[codes],
+            sums[:, 1] / tables.neighbour_norms[codes],
+            np.minimum(sums[:, 2], 1.0),
+            np.log1p(sums[:, 3]),
+            np.log1p(sums[:, 4]),
+            np.log1p(sums[:, 5] / np.sqrt(1.0 + neighbour_lists.counts)),
+            (types * other_types).sum(axis=1),
+            *(topic * column for topic in topics for column in types.T),
+        ]
+        return np.asarray(np.column_stack(columns) * is_known[:, None])
 
 
 def _sum_entries(weights: Floats, counts: Longs) -> Floats:
@@ -349,11 +346,18 @@ def _sum_entries(weights: Floats, counts: Longs) -> Floats:
 
 def _find_cues(text: str, start: int, end: int) -> list[bool]:
     """Return which cues the words next to a span give, in the order of `_CUES`."""
-    before, after = _BEFORE.search(text, max(0, start - 20), start), _AFTER.match(text, end)
-    word_before = before[1].lower() if before else ""
+    part = text[max(0, start - 20) : start]
+    if part[-1:] == " " and (word := part[:-1].rpartition(" ")[2]).isalnum():
+        word_before = word.lower()  # the usual case, without the slower expression
+    else:
+        before = _BEFORE.search(part)
+        word_before = before[1].lower() if before else ""
+    after = _AFTER.match(text, end)
     word_after = after[1].lower() if after else ""
     return [
-        *(word_before in words for words in _WORDS_BEFORE.values()),
-        *(word_after in words for words in _WORDS_AFTER.values()),
+        word_before in _WORDS_BEFORE["title"],
+        word_before in _WORDS_BEFORE["preposition"],
+        word_before in _WORDS_BEFORE["article"],
+        word_after in _WORDS_AFTER["verb"],
         _COMMA.match(text, end) is not None,
     ]

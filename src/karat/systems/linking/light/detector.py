@@ -83,6 +83,15 @@ class Proposal(NamedTuple):
     is_capitals_run: bool
 
 
+def find_word_before(text: str, start: int) -> tuple[str, str]:
+    """Return the word before an offset and up to two other characters between them; `("", ".")` if there is none."""
+    part = text[max(0, start - 20) : start]
+    if part[-1:] == " " and (word := part[:-1].rpartition(" ")[2]).isalnum():
+        return word, " "  # the usual case, without the slower expression
+    match = _BEFORE.search(part)
+    return (match[1], match[2]) if match is not None else ("", ".")
+
+
 @dataclass(frozen=True, eq=False)
 class SpanExtractor:
     """The proposal of spans and the computation of their features, for the names of a lexicon."""
@@ -122,8 +131,8 @@ class SpanExtractor:
         occurs_in_lower_case = {surface: surface.lower() in lower_words for surface in log_occurrences}
         rows = []
         for (start, end, *run_features), surface in zip(proposals, surfaces, strict=True):
-            before, after = _BEFORE.search(text, max(0, start - 20), start), _AFTER.match(text, end)
-            word_before, gap_before = before.groups() if before else ("", ".")
+            word_before, gap_before = find_word_before(text, start)
+            after = _AFTER.match(text, end)
             gap_after, word_after = after.groups() if after else (".", "")
             lower_before = word_before.lower()
             is_name_before, is_name_after = word_before[:1].isupper(), word_after[:1].isupper()

@@ -99,8 +99,8 @@ def build_entity_tables(lexicon: Lexicon) -> EntityTables:
             rows = type_table.look_up(lexicon.ids, "types")
             has_type = np.repeat(np.arange(len(rows)), pc.fill_null(pc.list_value_length(rows), 0).to_numpy())
             values = pc.list_flatten(rows)
-            for column, id in enumerate(_TYPE_IDS.values()):
-                types[has_type[pc.equal(values, id).to_numpy(zero_copy_only=False)], column] = 1.0
+            for index, id in enumerate(_TYPE_IDS.values()):
+                types[has_type[pc.equal(values, id).to_numpy(zero_copy_only=False)], index] = 1.0
     organisation, team = TYPES.index("organisation"), TYPES.index("team")
     for code in np.flatnonzero(types[:, organisation]).tolist():
         if _TEAM.search(descriptions[code]) is not None:

@@ -35,7 +35,7 @@ _TOP_FEATURES: Final = (
 CONFIDENCE_FEATURES: Final = ("probability", "lead_in_ranking", *_TOP_FEATURES, *MENTION_FEATURES)
 """The features of a link from which its confidence is computed."""
 
-_TOP_COLUMNS: Final = [FEATURES.index(name) for name in _TOP_FEATURES]
+_TOP_COLUMNS: Final = np.array([FEATURES.index(name) for name in _TOP_FEATURES])
 
 
 class TrainingSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
