@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from karat.model import registry
 from karat.model.errors import UsageError
 from karat.model.spec.system import Link, System, format_options, parse_options, parse_system
 from karat.systems.linking.abstention import load_system
