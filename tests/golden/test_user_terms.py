@@ -77,5 +77,5 @@ def test_compare_leads_with_the_measure_of_reports(profile):
 
 
 def test_a_computed_facet_is_no_filter():
-    with pytest.raises(UsageError, match="strong:micro.f1@mention-type=VALUE"):
+    with pytest.raises(UsageError, match="mention-type=VALUE"):
         karat.evaluate("demo", "demo/prior", measures=["strong[mention-type=entity]:micro.f1"])
