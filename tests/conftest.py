@@ -98,6 +98,7 @@ EXTRAS = (
     "vl_convert",
     "httpx",
     "spacy",
+    "cassis",
     "pandas",
     "pyspark",
     "fastapi",
@@ -105,6 +106,10 @@ EXTRAS = (
     "torch",
 )
 """What the extras install. Where `make test-all` asks for them, one that is missing is a failure, not a skip."""
+
+
+EXTRA_FORMATS = {"spacy-docbin": "spacy", "inception": "cassis", "inception-json": "cassis"}
+"""Formats that need the package of an extra, by name, with the module of the package."""
 
 
 def pytest_collection_modifyitems(items):

@@ -1,4 +1,4 @@
-"""Generator of the JSON Schemas, the bill of materials, the marked blocks in docs/ and the output in the README.
+"""Generator of JSON Schemas, bill of materials, version in CITATION.cff, marked blocks in docs/ and output in README.
 
 `python tools/generate.py` writes the files; `--check` lists stale files and exits 1 if there are any.
 """
@@ -15,11 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 from click.testing import CliRunner
 
 import karat
 from differences import DIFFERENCES, PROFILES
 from karat.analysis.explanation.prose import find_order_dependent_settings
+from karat.cli.completion.names import collect_names
 from karat.cli.data import COMMANDS as DATA
 from karat.cli.kb import COMMANDS as KB
 from karat.cli.kb.build import COMMANDS as BUILD
@@ -49,7 +51,14 @@ from karat.model.spec.settings.task import TASK_ALIASES, TASKS
 from karat.model.spec.settings.user_terms import TERMS
 from karat.model.spec.step import Step
 from karat.model.spec.suite import Suite
-from karat.render.schemas import FILES, build_all_schemas, build_schema, get_layout_name, get_schema_name
+from karat.render.schemas import (
+    FILES,
+    build_all_schemas,
+    build_schema,
+    build_schema_index,
+    get_layout_name,
+    get_schema_name,
+)
 from lock import read_lock, read_project
 from materials import build_bill
 from shapes import build_typescript
@@ -176,7 +185,9 @@ def formats() -> str:
             kind for kind, how in (("gold", format.read_corpus), ("predictions", format.read_run)) if how is not None
         ]
         writes = [
-            kind for kind, how in (("gold", format.write_corpus), ("predictions", format.write_run)) if how is not None
+            kind
+            for kind, how in (("gold", format.write_corpus), ("predictions", format.write_run))
+            if how is not None or format.write_folder is not None
         ]
         rows.append(
             [f"`{name}`", format.title, ", ".join(reads) or "–", ", ".join(writes) or "–", format.description or "–"]
@@ -459,6 +470,8 @@ def build_files() -> dict[Path, str]:
         folder / "predictions.schema.json": to_json(
             build_schema("Karat predictions, one line", WrittenResponse, Header)
         ),
+        folder / "index.json": to_json(msgspec.to_builtins({"schemas": build_schema_index()})),
+        ROOT / "src" / "karat" / "cli" / "completion" / "names.json": to_json(msgspec.to_builtins(collect_names())),
         ROOT / "web" / "src" / "shape.ts": build_typescript(),
         ROOT / "src" / "karat" / "karat.cdx.json": to_json(
             build_bill(karat.__version__, str(read_project()["license"]), read_lock("base"), read_lock("all"))
@@ -474,6 +487,8 @@ def build_files() -> dict[Path, str]:
             flags=re.DOTALL,
         )
         files[page] = fresh
+    page = ROOT / "CITATION.cff"
+    files[page] = re.sub(r"(?m)^version: .*$", f"version: {karat.__version__}", page.read_text(encoding="utf-8"))
     page = ROOT / "README.md"
     files[page] = update_readme(page.read_text(encoding="utf-8"))
     return files

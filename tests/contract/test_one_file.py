@@ -45,7 +45,7 @@ def add_to_copy(folder: Path) -> Path:
     """Copy the tree to `folder`, add all additions and the line of the command, and return `folder`."""
     for name in ("src", "tests", "tools", "docs", "requirements", "web"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("node_modules", "demo.html"))
-    for path in (*ROOT.glob("*.md"), ROOT / "pyproject.toml"):
+    for path in (*ROOT.glob("*.md"), ROOT / "CITATION.cff", ROOT / "pyproject.toml"):
         shutil.copy2(path, folder)
     shutil.copytree(ADDITIONS, folder, dirs_exist_ok=True)
     commands = folder / "src" / "karat" / "cli" / "main.py"

@@ -30,7 +30,7 @@ from karat.model.spec.settings.settings import SETTINGS
 from karat.model.spec.system import System
 from karat.model.tables import schema
 from karat.web.archive.resource import Resource
-from tests.conftest import ROOT, SCHEMAS, with_settings
+from tests.conftest import EXTRA_FORMATS, ROOT, SCHEMAS, with_settings
 from tests.contract import faults
 
 
@@ -97,7 +97,7 @@ def test_profiles(name):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.extras if n == "spacy-docbin" else ()) for n in list_plugins("formats")]
+    "name", [pytest.param(n, marks=pytest.mark.extras if n in EXTRA_FORMATS else ()) for n in list_plugins("formats")]
 )
 def test_formats(name, tmp_path):
     known = get_plugin("formats", name, Format)
@@ -120,10 +120,13 @@ def test_facets(name):
     facet = get_plugin("facets", name, Facet)
     assert facet.title
     assert facet.description.endswith(".")
-    sources = [facet.from_mentions, facet.from_facts, facet.from_documents]
+    sources = [facet.from_facts or facet.from_mentions, facet.from_documents, facet.from_outcomes]
     count = sum(source is not None for source in sources)
     assert count == 1 if facet.scores == "values" else count <= 1
     corpus, run = _tiny()
+    if facet.from_outcomes is not None:
+        assert karat.compare(corpus, [run, karat.Run.from_gold(corpus)], by=[name]).flips[0].by[name]
+        return
     if facet.from_documents is not None and facet.from_documents(corpus.table, corpus.metadata).null_count:
         with pytest.raises(UsageError, match=f"no document of corpus has a value for {name}"):
             karat.evaluate(corpus, run, by=[name])

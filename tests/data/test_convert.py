@@ -10,6 +10,7 @@ from karat.data.convert import count_losses
 from karat.model.document import Triple
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.format import Format
+from tests.conftest import EXTRA_FORMATS
 
 LABELS = (
     Label(0, 3, "Q1", types=("PER",), optional=True),
@@ -105,7 +106,7 @@ def test_blocks_say_where_a_defect_is(monkeypatch, tmp_path):
 
 
 WRITTEN = [
-    pytest.param(name, marks=pytest.mark.extras if name == "spacy-docbin" else ())
+    pytest.param(name, marks=pytest.mark.extras if name in EXTRA_FORMATS else ())
     for name in list_plugins("formats")
     if get_plugin("formats", name, Format).write_corpus or get_plugin("formats", name, Format).write_run
 ]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import karat
-from karat import Document, InputError, Label
+from karat import UNLINKED, Corpus, Document, InputError, Label
+from karat.data.convert import count_losses
 from karat.formats.plugins import aida, zelda_conll
 from karat.formats.plugins.aida import conll2003
 from karat.storage.files import Source
@@ -244,3 +247,63 @@ def test_the_tokens_of_testb_are_proven(shared, tmp_path):
     (tmp_path / "eng.testb").write_text("".join(texts).replace("SOCCER", "SOCCES", 1))
     with pytest.raises(InputError, match="expected 2423453bbb01 as hash of the tokens"):
         karat.load(tmp_path)
+
+
+WORDS = st.sampled_from(["Ada", "met", "New", "York", ".", "x-y"])
+ENTITIES = st.sampled_from(["Ada_Lovelace", "New_York", None, UNLINKED])
+
+
+@st.composite
+def tokenised_documents(draw):
+    """Documents whose texts are tokens joined by spaces and sentences joined by line ends."""
+    documents = []
+    for number in range(draw(st.integers(1, 3))):
+        sentences = draw(st.lists(st.lists(WORDS, min_size=1, max_size=6), min_size=1, max_size=3))
+        text = "\n".join(" ".join(sentence) for sentence in sentences)
+        labels, offset = [], 0
+        for sentence in sentences:
+            for word in sentence:
+                if draw(st.booleans()):
+                    entity = draw(ENTITIES)
+                    ids = ("http://en.wikipedia.org/wiki/X", "12")
+                    same_as = ids if isinstance(entity, str) and draw(st.booleans()) else ()
+                    types = ("PER",) if draw(st.booleans()) else ()
+                    labels.append(Label(offset, offset + len(word), entity, same_as=same_as, types=types))
+                offset += len(word) + 1
+        documents.append(Document(f"x{number} a", text, tuple(labels)))
+    return documents
+
+
+@given(tokenised_documents())
+def test_whatever_is_written_comes_back(documents):
+    corpus = Corpus.from_documents(documents)
+    assert count_losses(corpus, aida.FORMAT) == {}
+    with TemporaryDirectory() as place:
+        karat.save(corpus, f"{place}/x.aida.tsv")
+        assert list(karat.load(f"{place}/x.aida.tsv")) == documents
+
+
+def test_the_merged_file_is_written_in_its_layout(tmp_path):
+    labels = (
+        Label(0, 8, "New_York", same_as=("http://en.wikipedia.org/wiki/New_York", "645042"), types=("LOC",)),
+        Label(13, 16, None),
+    )
+    corpus = Corpus.from_documents([Document("1163testb X", "New York met Ada.", labels, meta={"split": "testb"})])
+    karat.save(corpus, tmp_path / "x.aida.tsv")
+    link = "New York\tNew_York\thttp://en.wikipedia.org/wiki/New_York\t645042\tI-LOC"
+    assert (tmp_path / "x.aida.tsv").read_text(encoding="utf-8") == (
+        f"-DOCSTART- (1163testb X)\nNew\tB\t{link}\nYork\tI\t{link}\nmet\nAda\tB\tAda\t--NME--\n.\n"
+    )
+    assert count_losses(corpus, aida.FORMAT) == {
+        "text of documents (read back with a space between tokens, so that spans change)": 1
+    }
+    (again,) = karat.load(tmp_path / "x.aida.tsv")
+    assert (again.text, again.labels, again.meta) == ("New York met Ada .", labels, {"split": "testb"})
+
+
+def test_of_overlapping_mentions_the_longest_is_written(tmp_path):
+    labels = (Label(0, 3, "Q1"), Label(0, 8, "Q2"))
+    corpus = Corpus.from_documents([Document("x", "New York", labels)])
+    karat.save(corpus, tmp_path / "x.aida.tsv")
+    assert count_losses(corpus, aida.FORMAT) == {"labels that overlap longer ones": 1}
+    assert next(iter(karat.load(tmp_path / "x.aida.tsv"))).labels == labels[1:]

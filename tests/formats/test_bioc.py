@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 
 import karat
-from karat import UNLINKED, InputError, Label, Prediction, Triple
+from karat import UNLINKED, Corpus, Document, InputError, Label, Prediction, Triple, UsageError
 from karat.formats.plugins.bioc import FORMAT
 from karat.storage.files import Source
 from tests.formats.broken import nearly, read_or_refused
+from tests.strategies import rich_documents, rich_responses
 
 
 def note(name, offset, text, **infons):
@@ -285,3 +287,61 @@ def test_the_package_bioc_reads_the_same(tmp_path):
             assert document.id == peer.id
         made.append([(document.text, document.labels) for document in ours])
     assert made[0] == made[1]
+
+
+def test_a_corpus_is_written_in_the_layout_of_the_documentation(tmp_path):
+    labels = (
+        Label(0, 9, "MESH:D008012", types=("Chemical",), categories=("source:hand",)),
+        Label(18, 34, "MESH:D006323", types=("Disease",), optional=True),
+        Label(18, 25, None),
+    )
+    relations = (Triple("MESH:D008012", "CID", "MESH:D006323"),)
+    text = "Lidocaine-induced cardiac asystole."
+    corpus = Corpus.from_documents([Document("1", text, labels, relations=relations, meta={"journal": "J"})], name="x")
+    path = tmp_path / "x.bioc.json"
+    karat.save(corpus, path)
+    (document,) = json.loads(path.read_text(encoding="utf-8"))["documents"]
+    (passage,) = document["passages"]
+    assert document["infons"] == {"journal": "J"}
+    assert passage["annotations"][0] == {
+        "id": "1",
+        "infons": {"identifier": "MESH:D008012", "type": "Chemical", "source": "hand"},
+        "text": "Lidocaine",
+        "locations": [{"offset": 0, "length": 9}],
+    }
+    assert passage["annotations"][1]["infons"]["karat"] == '{"optional":true}'
+    assert passage["annotations"][2]["infons"] == {"identifier": "-1"}
+    assert passage["relations"][0]["nodes"] == [{"refid": "1", "role": "subject"}, {"refid": "2", "role": "object"}]
+    assert list(karat.load(path)) == list(corpus)
+    karat.save(corpus, tmp_path / "x.bioc.xml")
+    assert list(karat.load(tmp_path / "x.bioc.xml")) == list(corpus)
+    head = (tmp_path / "x.bioc.xml").read_text(encoding="utf-8").split("\n")
+    assert head[1] == '<!DOCTYPE collection SYSTEM "BioC.dtd">'
+    assert '<location offset="0" length="9"/><text>Lidocaine</text></annotation>' in head[4]
+
+
+@pytest.mark.parametrize("entity", ["-1", "-", "D1|D2", " Q1", "None"])
+def test_ids_that_would_change_are_refused(entity, tmp_path):
+    corpus = Corpus.from_documents([Document("1", "Ada", (Label(0, 3, entity),))])
+    with pytest.raises(UsageError, match="which BioC takes for"):
+        karat.save(corpus, tmp_path / "x.bioc.json")
+
+
+def test_characters_outside_xml_are_refused(tmp_path):
+    corpus = Corpus.from_documents([Document("1", "A\x01a", (Label(0, 3, "Q1"),))])
+    with pytest.raises(UsageError, match="XML cannot store"):
+        karat.save(corpus, tmp_path / "x.bioc.xml")
+    assert not (tmp_path / "x.bioc.xml").exists()
+
+
+@pytest.mark.parametrize("name", ["bioc", "bioc-xml"])
+@given(documents=rich_documents(), responses=rich_responses())
+def test_whatever_is_written_comes_back(name, documents, responses):
+    run = karat.Run.from_reader(responses, name="mine")
+    with TemporaryDirectory() as place:
+        for data, read in ((Corpus.from_documents(documents), karat.load), (run, karat.load_run)):
+            try:
+                karat.save(data, f"{place}/x", format=name)
+            except UsageError:
+                continue
+            assert list(read(f"{place}/x", format=name)) == list(data)

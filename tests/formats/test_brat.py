@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from tempfile import TemporaryDirectory
+
 import pytest
 from hypothesis import given
 
 import karat
-from karat import UNLINKED, InputError, Label, Prediction, Triple
+from karat import UNLINKED, Corpus, Document, InputError, Label, Prediction, Triple, UsageError
 from karat.formats.plugins.brat import FORMAT
 from karat.storage.files import Source
 from tests.formats.broken import nearly, read_or_refused
+from tests.strategies import rich_documents, rich_responses
 
 TEXT = "Ada of Ulm\nmet Bob and Eve in Old and New Ulm."
 ANN = """\
@@ -35,7 +38,7 @@ T5\tLOC 30 33;42 45\tOld Ulm
 def folder(tmp_path, **files):
     for name, content in files.items():
         path = tmp_path / name.replace("__", "/").replace("_", ".")
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode())
     return tmp_path
 
@@ -52,7 +55,7 @@ def test_a_folder_of_pairs(tmp_path):
         ),
         Label(7, 10, "Wikidata:Q3", types=("LOC",), categories=("Confidence:Low", "Negated"), mention_id="T2"),
         Label(15, 18, UNLINKED, types=("PER",)),
-        Label(30, 45, UNLINKED, types=("LOC",)),
+        Label(30, 45, UNLINKED, types=("LOC",), categories=("fragments:30 33;42 45",)),
     )
     assert one.relations == (Triple("Wikidata:Q1", "Knows", "Wikidata:Q2"),)
     assert corpus.skipped == {
@@ -129,3 +132,97 @@ def test_folders_of_other_files_are_not_taken():
     assert FORMAT.recognises_folder(["a.ann", "a.txt", "annotation.conf"])
     assert not FORMAT.recognises_folder(["a.txt"])
     assert not FORMAT.recognises_folder(["a.ann"])
+
+
+def written(data, folder):
+    karat.save(data, folder, format="brat")
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+
+
+def test_a_corpus_is_written_in_the_layout_of_the_documentation(tmp_path):
+    labels = (
+        Label(0, 4, "Q41187", name="Sony", types=("Organization",)),
+        Label(33, 41, "Q54173", types=("Organization",), categories=("Confidence:High", "Negation")),
+        Label(45, 50, None),
+    )
+    text = "Sony formed a joint venture with Ericsson at Ulmen."
+    corpus = Corpus.from_documents(
+        [Document("DOC-1000", text, labels, relations=(Triple("Q41187", "Joins", "Q54173"),))]
+    )
+    files = written(corpus, tmp_path / "out")
+    assert sorted(files) == ["DOC-1000.ann", "DOC-1000.txt", "annotation.conf", "tools.conf"]
+    assert files["DOC-1000.txt"] == text
+    assert files["DOC-1000.ann"] == (
+        '#1\tkarat document\t{"id_prefixes":["Wikidata:"]}\n'
+        "T1\tOrganization 0 4\tSony\n"
+        "N1\tReference T1 Wikidata:Q41187\tSony\n"
+        "T2\tOrganization 33 41\tEricsson\n"
+        "N2\tReference T2 Wikidata:Q54173\t\n"
+        "A1\tConfidence T2 High\n"
+        "A2\tNegation T2\n"
+        "T3\tEntity 45 50\tUlmen\n"
+        "A3\tNIL T3\n"
+        '#2\tkarat T3\t{"types":[]}\n'
+        "R1\tJoins Arg1:T1 Arg2:T2\n"
+    )
+    assert "[entities]\nEntity\nOrganization\n" in files["annotation.conf"]
+    assert "Confidence\tArg:<ENTITY>, Value:High\n" in files["annotation.conf"]
+    assert list(karat.load(tmp_path / "out")) == list(corpus)
+
+
+def test_mentions_over_line_ends_are_written_in_fragments(tmp_path):
+    corpus = Corpus.from_documents([Document("d", "New\nUlm", (Label(0, 7, "Q1", types=("LOC",)),))])
+    files = written(corpus, tmp_path / "out")
+    assert "T1\tLOC 0 3;4 7\tNew Ulm\n" in files["d.ann"]
+    again = karat.load(tmp_path / "out")
+    assert list(again) == list(corpus)
+    assert not again.skipped
+
+
+def test_fragments_come_back(tmp_path):
+    made = folder(tmp_path / "in", one_txt=TEXT, one_ann="T1\tLOC 30 33;42 45\tOld Ulm\n")
+    files = written(karat.load(made), tmp_path / "out")
+    assert files["one.ann"] == "T1\tLOC 30 33;42 45\tOld Ulm\n"
+
+
+def test_alternatives_share_a_mention(tmp_path):
+    labels = tuple(Label(0, 3, entity, mention_id="T1", types=("LOC",)) for entity in ("Q1", "Q2"))
+    files = written(Corpus.from_documents([Document("d", "Ulm", labels)]), tmp_path / "out")
+    assert files["d.ann"].count("\nT1") == 1
+    assert next(iter(karat.load(tmp_path / "out"))).labels == labels
+
+
+def test_surfaces_of_another_text_are_refused(tmp_path):
+    made = folder(tmp_path, one_txt="Ulm met Ada", one_ann="T1\tLOC 0 3\tAda\nT2\tPER 8 11\tUlm\n")
+    with pytest.raises(InputError, match="2 of 2 surfaces differ"):
+        karat.load(made)
+
+
+def test_predictions_without_texts_cannot_be_written(tmp_path):
+    run = karat.Run.from_responses([karat.Response("d", (Prediction(0, 3, "Q1"),))], name="mine")
+    with pytest.raises(UsageError, match="brat needs the text of document 'd'"):
+        karat.save(run, tmp_path / "out", format="brat")
+    assert not (tmp_path / "out").exists()
+
+
+@given(documents=rich_documents())
+def test_whatever_is_written_comes_back(documents):
+    corpus = Corpus.from_documents(documents)
+    with TemporaryDirectory() as place:
+        karat.save(corpus, f"{place}/out", format="brat")
+        again = karat.load(f"{place}/out", format="brat")
+    assert {document.id: document for document in again} == {document.id: document for document in corpus}
+
+
+@given(responses=rich_responses())
+def test_predictions_come_back(responses):
+    texts = [_text_of(response) for response in responses]
+    run = karat.Run.from_reader(responses, name="mine", texts=texts)
+    with TemporaryDirectory() as place:
+        karat.save(run, f"{place}/out", format="brat")
+        again = karat.load_run(f"{place}/out", format="brat")
+    assert {response.id: response for response in again} == {response.id: response for response in run}
+
+
+def _text_of(response):
+    return "x" * max([1, *(prediction.end for prediction in response.predictions)])

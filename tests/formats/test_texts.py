@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +18,7 @@ from karat import Corpus, Document, InputError, Label, Prediction, Response, Run
 from karat.data.corpus_pool import pool_runs
 from karat.matching.read.text_alignment import REALIGNED, RECOMPOSED, align_with_corpus
 from karat.model.run import to_text_column
+from tests.conftest import EXTRA_FORMATS
 
 TEXT = "Ada met\nBob Ross in  Ulm."
 GOLD = [Document("d", TEXT, (Label(0, 3, "Q1"), Label(8, 16, "Q2"), Label(21, 24, "Q3")))]
@@ -219,6 +222,11 @@ def _docbin(path, text):
     karat.save(Corpus.from_documents([Document("d", text, (Label(0, 1, "Q1"),))]), path, format="spacy-docbin")
 
 
+def _write_run(path, text, format):
+    run = Run.from_responses([Response("d", (Prediction(0, 1, "Q1"),))])
+    karat.save(replace(run, texts=to_text_column([text])), path, format=format)
+
+
 CARRIERS = {
     "simple-jsonl": (_simple, "x.jsonl"),
     "karat-jsonl": (_gold, "x.jsonl"),
@@ -236,12 +244,17 @@ CARRIERS = {
     "hf-datasets predictions": (_hf_own, "x.arrow"),
     "conel": (_conel, "gold-run.json"),
     "spacy-docbin": (_docbin, "x.spacy"),
+    "label-studio": (partial(_write_run, format="label-studio"), "x.json"),
+    "doccano": (partial(_write_run, format="doccano"), "x.doccano.jsonl"),
+    "inception": (partial(_write_run, format="inception"), "x.zip"),
+    "inception-json": (partial(_write_run, format="inception-json"), "x.zip"),
 }
 """A file of predictions in every format that carries texts, from one text of one document."""
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=pytest.mark.extras if case == "spacy-docbin" else ()) for case in CARRIERS]
+    "case",
+    [pytest.param(case, marks=pytest.mark.extras if case.split(" ")[0] in EXTRA_FORMATS else ()) for case in CARRIERS],
 )
 def test_every_format_that_carries_texts_hands_them_over(case, tmp_path):
     write, name = CARRIERS[case]

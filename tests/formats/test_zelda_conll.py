@@ -146,7 +146,7 @@ def _documents(draw):
 @given(_documents())
 def test_what_is_written_is_read(documents):
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "x.conll"
+        path = Path(folder) / "x.zelda.conll"
         karat.save(Corpus.from_documents(documents), path)
         assert zelda_conll.FORMAT.recognises(path.read_bytes())
         again = karat.load(path, format="zelda-conll")
@@ -167,7 +167,7 @@ def test_what_is_written_is_read(documents):
 )
 def test_what_it_cannot_hold_is_refused(document, description, tmp_path):
     with pytest.raises(UsageError, match=description):
-        karat.save(Corpus.from_documents([document]), tmp_path / "x.conll")
+        karat.save(Corpus.from_documents([document]), tmp_path / "x.zelda.conll")
     assert not list(tmp_path.iterdir())
 
 

@@ -20,6 +20,7 @@ import karat
 from karat import UNLINKED, Candidate, Corpus, Document, Label, Prediction, Response, Run, Tag, Triple
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.format import Format
+from tests.conftest import EXTRA_FORMATS
 from tests.formats import (
     test_aida,
     test_bioc,
@@ -249,10 +250,10 @@ def _bytes(write: Callable[[Corpus | Run, io.BytesIO], None], data: Corpus | Run
 
 @cache
 def samples() -> dict[str, Sample]:
-    """All samples by name; those of spaCy where it is installed."""
+    """All samples by name; those that need an extra where it is installed."""
     found = dict(_OWN)
     for name in list_plugins("formats"):
-        if name != "spacy-docbin" or find_spec("spacy"):
+        if name not in EXTRA_FORMATS or find_spec(EXTRA_FORMATS[name]):
             known = get_plugin("formats", name, Format)
             found |= _written(name, known)
             if known.sample is not None:

@@ -16,6 +16,7 @@ from karat.formats.plugins import karat_jsonl
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.format import Format
 from karat.storage.files import Source
+from tests.conftest import EXTRA_FORMATS
 from tests.formats.test_hf_datasets import Held
 from tests.fuzzing import samples as sound
 from tests.fuzzing.child import Child
@@ -46,7 +47,7 @@ def _used(data: object, random: Random) -> None:
         attempt(lambda: karat.evaluate(corpus, run, by=["types"]))
     if random.random() < 0.2:
         known = get_plugin(
-            "formats", random.choice([n for n in list_plugins("formats") if n != "spacy-docbin"]), Format
+            "formats", random.choice([n for n in list_plugins("formats") if n not in EXTRA_FORMATS]), Format
         )
         writer = known.write_corpus if isinstance(data, Corpus) else known.write_run
         if writer is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -16,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import ROOT, Ran
+from tests.packaging.build import copy_project
 
 # Not in `make test`, since packages have to be fetched.
 pytestmark = pytest.mark.extras
@@ -51,11 +51,7 @@ class Installed(NamedTuple):
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"  # a copy, in which no earlier build has left anything
-    source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
+    source = copy_project(folder / "source")
     venv.create(folder / "environment", with_pip=False)
     found = Installed(folder / "wheels", folder / "environment", tmp_path_factory.mktemp("elsewhere"))
     pip = (sys.executable, "-m", "pip", "--quiet", "--python", found.program("python"))
@@ -124,6 +120,7 @@ WITHOUT = {
     "services": [("run", "http:http://127.0.0.1:9/", "--on", "demo", "--yes")],
     "duckdb": [("score", "demo", "demo/noisy", "--engine", "duckdb")],
     "embed": [("systems", "stages", "embed")],
+    "inception": [("data", "convert", "demo", "x.zip", "--to", "inception")],
     "spark": [("score", "demo", "demo/noisy", "--engine", "spark")],
     "clusters": [("score", "gold.jsonl", "predictions.jsonl", "-m", "ceaf-mention:micro.f1")],
     "spacy": [

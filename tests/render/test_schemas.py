@@ -123,11 +123,13 @@ WRITES = {
         "curve categorised.jsonl prior-north.jsonl noisy-north.jsonl --over alpha --steps 4",
         "curve categorised.jsonl prior-north.jsonl --over categories",
     ],
+    "data add": ["data add north.jsonl --name north"],
     "data categorise": ["data categorise north.jsonl", "data categorise categorised.jsonl --evaluate"],
     "data fetch": ["data fetch demo"],
     "data lint": ["data lint north.jsonl", "data lint bad.jsonl"],
     "data list": ["data list", "data list --all --task c2kb"],
     "data show": ["data show demo", "data show aida"],
+    "data split": ["data split demo.jsonl --out parts --parts dev=1/2,test=1/2 --by types --training north.jsonl"],
     "data stats": ["data stats north.jsonl", "data stats north.jsonl other.jsonl"],
     "gate": ["gate noisy-north.jsonl --baseline prior-north.jsonl --gold north.jsonl --resamples 20"],
     "kb fetch": [],  # needs a server: tests/knowledge plays one

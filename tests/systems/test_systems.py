@@ -197,7 +197,7 @@ def test_a_summary_of_training_signals_names_what_only_some_models_have():
 def test_systems_on_the_command_line(karat_cli):
     assert "tagme" in karat_cli("systems").out
     assert "substitute" in karat_cli("systems", "show", "tagme").out
-    assert "karat-systems/3" in karat_cli("systems", "--json", "-").out
+    assert "karat-systems/4" in karat_cli("systems", "--json", "-").out
     shown = karat_cli("systems", "stages", "popular", "--on", "demo").out
     assert "if perfect" in shown
     assert karat_cli("systems", "stages", "oracle").code == 2

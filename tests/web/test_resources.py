@@ -342,7 +342,7 @@ class TestGroups:
         archive = Archive(files)
         (own,) = archive.datasets
         types, *others = asked(archive, f"groups/{own}")["facets"]
-        assert [label["name"] for label in others] == ["mention_type", "rarity", "length"], (
+        assert [label["name"] for label in others] == ["mention_type", "rarity", "length", "difficulty"], (
             "what no mention has splits nothing"
         )
         assert [(value["name"], value["title"]) for value in types["values"]] == [("Q43229", "organization")]

@@ -9,6 +9,7 @@ from typing import cast
 import msgspec
 
 from karat.analysis.comparison.entries import disambiguate_names
+from karat.data.catalogue import describe_newer_version
 from karat.data.load import Inputs, load, load_partitioned, load_run_for_any, reload_and_align_run
 from karat.data.save import LayoutFiles
 from karat.data.steps import apply_steps, filter_run
@@ -100,7 +101,8 @@ def score_runs(
         facets = (*request.requested_facets, *layout.layout.facets)
         request = request.replace(extra_measures=layout.layout.measures, by=facets)
     corpus, runs = _load_inputs(inputs, engine, text=text or request.needs_text)
-    notes: list[str] = []
+    newer = describe_newer_version(corpus.name)
+    notes = [] if newer is None else [newer]
     if steps:
         before = corpus
         corpus = _apply_steps(corpus, steps, request, notes)

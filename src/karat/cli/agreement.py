@@ -33,7 +33,8 @@ def command(
 ) -> None:
     """Measure inter-annotator agreement.
 
-    Each FILE contains the gold labels of one annotator for the same documents. F1 treats one annotator as the gold
+    Each FILE contains the gold labels of one annotator for the same documents, or those of several annotators if it is
+    an export of Label Studio or INCEpTION. F1 treats one annotator as the gold
     standard for another. Kappa and alpha correct for chance. Their items are the spans that any annotator marked; their
     categories are the entities, NIL, unlinked, and none if the annotator did not mark the span. The columns "of the
     pair" use only the spans that one of the two annotators marked, so that other annotators do not change the kappa of
@@ -42,22 +43,28 @@ def command(
     \b
     karat agreement anna.jsonl ben.jsonl
     karat agreement anna.jsonl ben.jsonl chris.jsonl --json agreement.json
+    karat agreement label-studio.json
     """
     from karat.analysis.explanation.agreement import agreement, disambiguate_corpora
-    from karat.data.load import load
+    from karat.data.load import load_annotators
     from karat.kb.catalogue import open_kb
     from karat.model.errors import UsageError
     from karat.model.output.json_files import encode_line
     from karat.render.agreement import render_page
 
-    if len(files) < 2 or files.count("-") > 1:
-        raise UsageError(
-            "agreement needs at least two annotators. Pass one file for each; only one may be standard input."
-        )
+    if files.count("-") > 1:
+        raise UsageError("standard input is named twice. Pass a file for each other annotator.")
     if resamples < 0 or seed < 0:
         raise UsageError(f"--resamples is {resamples} and --seed {seed}. Pass numbers of at least 0.")
     check_paths(list(files), [json_file])
-    corpora = disambiguate_corpora([load(name, format=format_name) for name in files], files)
+    annotators = {name: load_annotators(name, format=format_name) for name in files}
+    if len(annotators) < len(files) or sum(map(len, annotators.values())) < 2:
+        raise UsageError(
+            "agreement needs at least two annotators. Pass a different file for each, or a file of an annotation tool "
+            "with several annotators."
+        )
+    paths = [name if len(group) == 1 else f"{name}/{c.name}" for name, group in annotators.items() for c in group]
+    corpora = disambiguate_corpora([corpus for group in annotators.values() for corpus in group], paths)
     knowledge_base = None if kb is None else open_kb(kb)
     result = agreement(corpora, kb=knowledge_base, resamples=resamples, confidence=confidence, seed=seed)
     write_output(json_file, lambda: encode_line(result))

@@ -13,8 +13,8 @@ from karat.cli.output import echo, page_width
 def command(name: str) -> None:
     """Explain a signature, measure, setting or error category.
 
-    The text includes the formula and edge cases. Match relations, profiles and tasks are explained too; `error` lists
-    all error categories.
+    The text includes the formula and edge cases. Match relations, profiles, tasks and facets are explained too; `error`
+    lists all error categories.
 
     \b
     karat explain strong:micro.f1

@@ -22,6 +22,7 @@ COMMANDS = {
     "agreement": "Measure inter-annotator agreement.",
     "annotate": "Annotate texts, measure agreement and adjudicate.",
     "compare": "Compare systems and test the differences.",
+    "completion": "Print the completion script of a shell.",
     "curve": "Plot scores against threshold, coverage, alpha or categories.",
     "data": "List, fetch, convert, check and describe datasets.",
     "demo": "Run four systems on the built-in dataset and compare them.",
@@ -43,6 +44,9 @@ COMMANDS = {
     "zelda": "Build and score ZELDA-style benchmarks.",
 }
 """One-line help of every command, so that listing the commands imports none of them."""
+
+COMPLETION_VARIABLE = "_KARAT_COMPLETE"
+"""Environment variable with which the script of `karat completion` asks for completions, as `bash_complete`."""
 
 
 class _BrokenOutputError(Exception):
@@ -96,6 +100,10 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     speed_up_start(sys.argv[1:])
     try:
+        if COMPLETION_VARIABLE in os.environ:  # a shell asks how a line may go on
+            from karat.cli.completion.shells import answer_script
+
+            answer_script(karat, COMPLETION_VARIABLE, os.environ)
         _run()
     except (_BrokenOutputError, BrokenPipeError):
         _exit_silently()

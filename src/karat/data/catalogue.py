@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
+from karat.data.publishing.manifest import get_added_dataset, is_added, list_added_datasets
 from karat.data.steps import apply_steps
 from karat.model.corpus import Corpus
-from karat.model.errors import UnknownNameError, UsageError
+from karat.model.errors import KaratError, UnknownNameError, UsageError
 from karat.model.registry import get_plugin, list_plugins
+from karat.model.results.result import Result
 from karat.model.spec.dataset import (
     Dataset,
     DatasetName,
@@ -20,9 +23,9 @@ from karat.model.spec.dataset import (
     parse_dataset,
     split_system,
 )
-from karat.storage.data_folder import (
-    hash_content,
-)
+from karat.storage.data_folder import get_catalogue_folder, hash_content
+
+_MADE_ON: Final = "made on "
 
 
 class ChosenSplit(msgspec.Struct, frozen=True):
@@ -49,6 +52,33 @@ class ChosenSplit(msgspec.Struct, frozen=True):
         return self.version.obtain or self.dataset.obtain
 
 
+def list_datasets() -> list[str]:
+    """Return the names of all datasets in alphabetical order: of Karat, of plugins and of the user's catalogue."""
+    return sorted({*list_plugins("datasets"), *list_added_datasets()})
+
+
+def get_dataset(name: str) -> Dataset:
+    """Return the dataset `name` of Karat, of a plugin or of the user's catalogue.
+
+    Raise `UnknownNameError` if there is none, and `UsageError` if both a plugin and the catalogue have the name.
+    """
+    if not is_added(name):
+        return get_plugin("datasets", _check_known(name), Dataset)
+    if name in list_plugins("datasets"):
+        raise UsageError(
+            f"{get_catalogue_folder() / name}: a dataset of Karat is called {name}, too. Add yours under another name "
+            f"(karat data add {get_catalogue_folder() / name} --name NAME), then karat data remove {name}."
+        )
+    return get_added_dataset(name)
+
+
+def _check_known(name: str) -> str:
+    """Return `name` if a plugin has it; raise `UnknownNameError`, with all names of datasets, if none does."""
+    if name not in list_plugins("datasets"):
+        raise UnknownNameError("dataset", name, list_datasets())
+    return name
+
+
 def find_dataset(text: str) -> DatasetName | None:
     """Parse the name of a registered dataset; return None if `text` is none, but perhaps a path.
 
@@ -58,7 +88,7 @@ def find_dataset(text: str) -> DatasetName | None:
         name = parse_dataset(text)
     except UsageError:
         return None
-    return name if name.name in list_plugins("datasets") else None
+    return name if name.name in list_plugins("datasets") or is_added(name.name) else None
 
 
 def list_splits(name: DatasetName) -> list[ChosenSplit]:
@@ -66,7 +96,7 @@ def list_splits(name: DatasetName) -> list[ChosenSplit]:
 
     The version is by default the first of the dataset. Raises `UnknownNameError` for an unknown version or split.
     """
-    dataset = get_plugin("datasets", name.name, Dataset)
+    dataset = get_dataset(name.name)
     version = name.version or next(iter(dataset.versions))
     if version not in dataset.versions:
         raise UnknownNameError(f"version of {name.name}", version, dataset.versions)
@@ -122,9 +152,15 @@ def finish_corpus(corpus: Corpus, split: ChosenSplit) -> Corpus:
     """Return the corpus of a split after reading, with the split's steps, full name and metadata.
 
     The corpus is cut to the split's range of documents. If the files are part of Karat, only metadata about the texts
-    are added.
+    are added. A dataset that a user added has its metadata in the catalogue.
     """
     spec = split.split
+    if split.dataset.is_added:
+        title = "" if split.dataset.title == split.name.name else split.dataset.title
+        registry = {"title": title, "licence": split.version.licence, "kb": split.version.kb}
+        stated = {name: value for name, value in registry.items() if value}
+        metadata = {**spec.metadata, **_text_metadata(split), **stated}
+        return replace(corpus, name=str(split.name), metadata=metadata)
     if spec.root is not None:
         return replace(corpus, metadata={**_text_metadata(split), **corpus.metadata})
     if spec.document_range is not None:
@@ -158,9 +194,8 @@ def add_registry_metadata(corpus: Corpus, path: Path) -> Corpus:
     Returns the corpus with these metadata; unchanged if no registered file has the content. Of several such files only
     equal metadata are used, and metadata of the corpus have precedence.
     """
-    splits = [
-        split for name in list_plugins("datasets") for split in _all_splits(get_plugin("datasets", name, Dataset), name)
-    ]
+    names = [name for name in list_plugins("datasets") if not is_added(name)]
+    splits = [split for name in names for split in _all_splits(name)]
     items = [(split, item) for split in splits for item in split.split.files if item.sha256 is not None]
     file_content = hash_content(path) if path.exists() else None
     matches = [
@@ -174,9 +209,48 @@ def add_registry_metadata(corpus: Corpus, path: Path) -> Corpus:
     return replace(corpus, metadata={**common, **corpus.metadata})
 
 
-def _all_splits(dataset: Dataset, name: str) -> list[ChosenSplit]:
+def _all_splits(name: str) -> list[ChosenSplit]:
     """Return the splits of all versions of a dataset."""
-    return [split for version in dataset.versions for split in list_splits(DatasetName(name, version))]
+    return [split for version in get_dataset(name).versions for split in list_splits(DatasetName(name, version))]
+
+
+def describe_newer_version(corpus: str) -> str | None:
+    """Return a note if a newer version replaces the dataset that a corpus is named after; None otherwise.
+
+    The corpus may be a pool, whose members `+` joins. A damaged catalogue is noted, too, since results do not need it.
+    """
+    try:
+        notes = [note for name in corpus.split("+") if (note := _describe_newer_version(name)) is not None]
+    except KaratError as problem:
+        return f"{_MADE_ON}{corpus}, whose newest version is unknown ({str(problem).rstrip('.')})"
+    return "; ".join(notes) or None
+
+
+def _describe_newer_version(corpus: str) -> str | None:
+    """Return the note of `describe_newer_version` for a single dataset."""
+    name = find_dataset(corpus)
+    if name is None or name.version is None:
+        return None
+    dataset, versioned_name = get_dataset(name.name), f"{name.name}@{name.version}"
+    newest = next(iter(dataset.versions))
+    if dataset.is_added and name.version not in dataset.versions:
+        return f"{_MADE_ON}{versioned_name}, which was removed; the newest is {newest}"
+    newer = next((version for version, spec in dataset.versions.items() if versioned_name in spec.supersedes), None)
+    if newer is None:
+        return None
+    is_newest = f"; the newest is {newer}" if dataset.is_added else f", which {name.name}@{newer} supersedes"
+    return f"{_MADE_ON}{versioned_name}{is_newest}"
+
+
+def add_version_note(result: Result) -> Result:
+    """Return a result with a note if it was made on an old version of a dataset.
+
+    An earlier note, which a file may contain, is replaced: another version may be the newest by now.
+    """
+    note = describe_newer_version(result.corpus)
+    others = tuple(text for text in result.notes if not text.startswith(_MADE_ON))
+    notes = others if note is None else (*others, note)
+    return result if notes == tuple(result.notes) else replace(result, notes=notes)
 
 
 def needs_text(split: ChosenSplit) -> bool:

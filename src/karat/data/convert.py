@@ -43,8 +43,9 @@ def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
 
     Counts are by a description of the data, such as `types of labels`, without zeros. Empty if the format stores all.
     """
+    other_losses = {} if target.count_losses is None else target.count_losses(data)
     if target.stored_fields is None:
-        return {}
+        return {name: count for name, count in other_losses.items() if count}
     mentions, fields, document_fields = (
         (data.labels, _LABEL, _DOCUMENT) if isinstance(data, Corpus) else (data.predictions, _PREDICTION, _RESPONSE)
     )
@@ -60,7 +61,7 @@ def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
     meta_keys = {name.removeprefix("meta.") for name in target.stored_fields if name.startswith("meta.")}
     if meta_keys:
         counts["meta of documents"] = _count_other_meta(data.table, meta_keys)
-    counts |= {} if target.count_losses is None else target.count_losses(data)
+    counts |= other_losses
     return {name: count for name, count in counts.items() if count}
 
 

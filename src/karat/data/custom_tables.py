@@ -37,6 +37,13 @@ class CustomTables:
         from karat.formats.parsing.surfaces.table import find_missing_columns, make_table_format
 
         for columns in self.columns:
+            if columns.is_token_table:
+                token_format = _find_token_format(source, columns)
+                if token_format is not None:
+                    self._used.add(columns)
+                    return token_format
+                self._missing.setdefault(str(columns), []).append(f"{source.label} has no such columns of tokens")
+                continue
             missing_columns = find_missing_columns(source, columns)
             if not missing_columns:
                 self._used.add(columns)
@@ -63,6 +70,14 @@ class CustomTables:
             if columns not in self._used:
                 reasons = "; ".join(self._missing.get(str(columns), ["no table was read"]))
                 raise UsageError(f"the columns {columns} match no file: {reasons}. Correct the column names.")
+
+
+def _find_token_format(source: ByteSource, columns: ColumnRoles) -> Format | None:
+    """Return the format of a CoNLL file with these columns, or None if the file lacks one."""
+    from karat.formats.plugins.conll import make_format, resolve_columns
+
+    token_columns = resolve_columns(columns.by_role, source)
+    return None if token_columns is None else make_format(token_columns, has_header=not columns.is_headerless)
 
 
 def _describe_missing(source: ByteSource, missing_columns: Sequence[str]) -> str:

@@ -62,16 +62,17 @@ def prepare_split(split: ChosenSplit) -> Path:
     folder = find_folder(split)
     if folder is None:
         raise UsageError(_missing_message(split))
-    if split.split.root is None:
+    if split.split.root is None or split.dataset.is_added:
         for item in split.split.files:
-            check_item(item, find_stored_path(folder / item.path) or folder / item.path, str(split.name))
+            path = find_stored_path(folder / item.path) or folder / item.path
+            check_item(item, path, str(split.name), is_added=split.dataset.is_added)
     return find_stored_path(folder / split.split.main_path) or folder / split.split.main_path
 
 
-def check_item(item: Item, path: Path, name: str) -> None:
+def check_item(item: Item, path: Path, name: str, *, is_added: bool = False) -> None:
     """Raise `InputError` if the number of files, size or checksum at `path` differs from that registered in `item`.
 
-    `name` is the name of the dataset for the message.
+    `name` is the name of the dataset for the message. `is_added`: whether a user added the dataset.
     """
     actual = hash_content(path)
     if isinstance(item, Folder) and actual.n_files != item.n_files:
@@ -82,12 +83,12 @@ def check_item(item: Item, path: Path, name: str) -> None:
         actual_text, expected = f"SHA-256 {actual.sha256}", f"SHA-256 {item.sha256}"
     else:
         return
-    raise InputError(
-        str(path),
-        actual=actual_text,
-        expected=f"{expected} for {name}",
-        remedy=f"Fetch it again (`karat data fetch {name}`); other content has no such name and is loaded by its path",
+    remedy = (
+        f"Restore the file, or add its content as another version (`karat data add {path} --name NAME --version N`)"
+        if is_added
+        else f"Fetch it again (`karat data fetch {name}`); other content has no such name and is loaded by its path"
     )
+    raise InputError(str(path), actual=actual_text, expected=f"{expected} for {name}", remedy=remedy)
 
 
 def fetch_split(
@@ -269,6 +270,11 @@ def _file_names(files: Sequence[Item]) -> list[str]:
 
 def _missing_message(split: ChosenSplit) -> str:
     """Return the error message for a split whose files are not all on this computer."""
+    if split.dataset.is_added:
+        return (
+            f"{split.name}: a file is missing in {split.split.root}. Restore it, or remove the version "
+            f"(karat data remove {split.name.name} --version {split.name.version}) and add it again."
+        )
     if any(item.url is None for item in split.split.files):
         return f"{split.name} is not on this computer. {_obtain_message(split)}"
     return (

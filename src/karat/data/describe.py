@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
@@ -15,11 +15,13 @@ import pyarrow.compute as pc
 
 from karat.kb.protocol import KB
 from karat.kb.type_names import find_type_names
-from karat.matching.facts.facts import MENTION_TYPES, AnnotationFacts, label_facts
+from karat.matching.facts.facts import MENTION_TYPES, AnnotationFacts, label_facet_values, label_facts
 from karat.matching.facts.label_traits import TRAITS
+from karat.matching.read.facets import get_facet
 from karat.model.corpus import Corpus
 from karat.model.document import Document
 from karat.model.output.json_files import JsonRecord
+from karat.model.output.text_layout import format_count
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
 from karat.model.truth import NO, UNKNOWN, YES, Truth
 
@@ -193,6 +195,7 @@ class Description:
     keys of `words` are numbers of words.
     `types`, `categories`: number of labels by type and by category.
     `type_names`: names of types by id, where known.
+    `facets`: number of labels by requested facet and value.
     `undefined`: reasons why values are None, by name.
     `skipped`: what loading excluded, with counts.
     """
@@ -207,12 +210,16 @@ class Description:
     types: Mapping[str, int]
     type_names: Mapping[str, str]
     categories: Mapping[str, int]
+    facets: Mapping[str, Mapping[str, int]]
     undefined: Mapping[str, str]
     skipped: Mapping[str, int]
 
 
-def describe(corpus: Corpus, kb: KB | None = None) -> Description:
-    """Compute the statistics of a corpus; traits that need a knowledge base use `kb`."""
+def describe(corpus: Corpus, kb: KB | None = None, by: Sequence[str] = ()) -> Description:
+    """Compute the statistics of a corpus; traits and facets that need a knowledge base use `kb`.
+
+    `by`: facets whose values are counted.
+    """
     facts = label_facts(corpus, kb)
     rows, mention_of_label = np.unique(corpus.mention_index.mention, return_inverse=True)
     mentions = GoldMentions(facts, corpus, rows, mention_of_label.reshape(-1))
@@ -226,6 +233,9 @@ def describe(corpus: Corpus, kb: KB | None = None) -> Description:
     traits = {name: _count_trait(trait.evaluate(facts), name, missing) for name, trait in TRAITS.items()}
     for name in (name for name, share in {**traits, **columns}.items() if share.number is None):
         undefined[name] = next(_FACT_SOURCES[need].description for need in TRAITS[name].needs if need in missing)
+    for name in by:
+        sources = get_facet(name, corpus.labels).count_sources
+        undefined |= {} if sources is None else _explain_unknown(name, sources(facts))
     types = _count_sorted(_list_values(corpus, "types"))
     return Description(
         corpus=corpus.name,
@@ -238,9 +248,26 @@ def describe(corpus: Corpus, kb: KB | None = None) -> Description:
         types=types,
         type_names=find_type_names(types, kb),
         categories=_count_sorted(_list_values(corpus, "categories")),
+        facets={name: _count_facet(corpus, name, facts) for name in by},
         undefined=undefined,
         skipped=dict(corpus.skipped),
     )
+
+
+def _explain_unknown(name: str, sources: Mapping[str, int]) -> dict[str, str]:
+    """Return why the values of the facet `name` are unknown, by a text with the number of labels; often empty."""
+    return {
+        f"{name} of {format_count(count, 'label')}": source
+        for source, count in sources.items()
+        if count and source.startswith("are unknown")
+    }
+
+
+def _count_facet(corpus: Corpus, name: str, facts: AnnotationFacts) -> dict[str, int]:
+    """Return the number of labels with each value of a facet, in the order of its values."""
+    values = label_facet_values(corpus, name, facts)
+    counts = Counter(values.names[code] for code in values.lists.values.tolist())
+    return {value: counts[value] for value in get_facet(name, corpus.labels).sort_values(counts)}
 
 
 def _list_values(corpus: Corpus, field: str) -> list[str]:

@@ -14,12 +14,20 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.data.catalogue import choose_split, find_dataset, find_stored_predictions, finish_corpus, needs_text
+from karat.data.catalogue import (
+    choose_split,
+    find_dataset,
+    find_stored_predictions,
+    finish_corpus,
+    list_datasets,
+    needs_text,
+)
 from karat.data.corpus_pool import has_shared_ids, pool_corpora, pool_runs, pool_runs_like
 from karat.data.custom_tables import CustomTables, get_custom_tables
 from karat.data.dataset_files import prepare_split
 from karat.data.format_detection import detect_format, list_formats
 from karat.data.save import save_results
+from karat.formats.parsing.annotation_tools.selection import select_gold, split_annotators
 from karat.formats.parsing.surfaces.columns import ColumnRoles
 from karat.formats.parsing.surfaces.run_builder import MissingGoldError
 from karat.matching.read.offset_conversion import CONVERTED, convert_offsets
@@ -31,9 +39,10 @@ from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.offsets.offset_kinds import OffsetKind, parse_offset_kind
 from karat.model.output.progress import pause_garbage_collection, track_progress
-from karat.model.registry import get_plugin, list_plugins
+from karat.model.registry import get_plugin
 from karat.model.results.result import WARNING, Result
-from karat.model.run import Run
+from karat.model.run import Run, to_text_column
+from karat.model.spec.annotations import AnnotatedCorpus
 from karat.model.spec.dataset import is_bare_name
 from karat.model.spec.engine import PartitionedData
 from karat.model.spec.format import Format, Manifest
@@ -341,6 +350,33 @@ def _read_corpus(source: Source, file_format: Format, *, text: bool, policy: Err
     ):
         corpus = file_format.read_corpus(source, text)
     return replace(corpus, skipped={**corpus.skipped, **defects.counts})
+
+
+def load_annotations(source: str, *, format: str | None = None) -> AnnotatedCorpus | None:
+    """Load the labels of all annotators from a file of an annotation tool; None for other formats and names."""
+    return _load_annotations(_Input(source, format))
+
+
+def _load_annotations(item: _Input) -> AnnotatedCorpus | None:
+    """Load the labels of all annotators; None if the format has none or the input is no file."""
+    if not item.is_file or item.detected_format.read_annotations is None:
+        return None
+    with collect_defects(item.policy, item.source.label) as defects, track_progress(f"reading {item.source.label}"):
+        annotated = item.detected_format.read_annotations(item.source)
+    return msgspec.structs.replace(annotated, skipped={**annotated.skipped, **defects.counts})
+
+
+def load_annotators(source: str, *, format: str | None = None) -> list[Corpus]:
+    """Load one corpus for each annotator of a file of an annotation tool, under the annotator's name.
+
+    Any other gold standard, and a file with the labels of one annotator, is one corpus under the name of the file.
+    """
+    item = _Input(source, format)
+    annotated = _load_annotations(item)
+    if annotated is None:
+        return [_load_gold(item, text=True)]
+    corpora = split_annotators(annotated)
+    return list(corpora.values()) if len(corpora) > 1 else [select_gold(annotated)]
 
 
 def _load_predictions(item: _Input, gold: Callable[[], Corpus] | None = None) -> Run:
@@ -663,7 +699,15 @@ def load_gold_or_run(
     if gold is None:
         return convert_run_offsets(None, _load_predictions(item), item.policy)
     corpus = _load_gold(_Input(gold), text=True)
-    return align_run(corpus, _load_predictions(item, lambda: corpus), item.policy)
+    return _add_texts(align_run(corpus, _load_predictions(item, lambda: corpus), item.policy), corpus)
+
+
+def _add_texts(run: Run, corpus: Corpus) -> Run:
+    """Return a run that is aligned with a corpus, with the texts of the corpus, for formats that need texts."""
+    if corpus.skipped.get(NO_TEXT_NOTE):
+        return run
+    texts = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
+    return replace(run, texts=to_text_column(texts.get(id) for id in run.ids.to_pylist()))
 
 
 def load_run_for_any(name: str, corpora: Sequence[Corpus], *, format: str | None = None) -> Run:
@@ -769,7 +813,8 @@ def save(
     data = load_gold_or_run(data)
     _, writer = get_target_format(target, format)
     write = writer.write_corpus if isinstance(data, Corpus) else writer.write_run
-    if write is None:
+    is_folder = writer.write_folder is not None and not (write is not None and _is_single_file(target, writer))
+    if write is None and not is_folder:
         kind = "gold labels" if isinstance(data, Corpus) else "predictions"
         raise UsageError(f"{writer.title} cannot hold {kind}. Choose another format.")
     if isinstance(data, Corpus) and not data.has_text:
@@ -785,11 +830,29 @@ def save(
         from karat.data.absolute_iris import IriBases, to_absolute_iris
 
         data = to_absolute_iris(data, IriBases(base, entity_base))
-    if writer.write_folder is not None and target != "-" and not _strip_compression(target).endswith(writer.suffix):
+    if is_folder and writer.write_folder is not None:
+        if target == "-":
+            raise UsageError(f"{writer.title} is a folder of files. Name a new folder.")
         write_folder(target, writer.write_folder(data))
         return
+    assert write is not None
     with open_for_writing(target) as file:
         write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
+
+
+def save_annotations(annotated: AnnotatedCorpus, path: str, writer: Format) -> None:
+    """Write the labels of all annotators to a file, or to a folder if the path has no suffix of the format."""
+    assert writer.write_annotations is not None, "the format is one of an annotation tool"
+    if writer.write_annotation_folder is not None and path != "-" and not path.endswith(writer.suffix):
+        write_folder(path, writer.write_annotation_folder(annotated))
+        return
+    with open_for_writing(path) as file:
+        writer.write_annotations(annotated, file)
+
+
+def _is_single_file(target: str, writer: Format) -> bool:
+    """Return whether a format that can write a folder or a file writes a file: to standard output, or by the suffix."""
+    return target == "-" or _strip_compression(target).endswith(writer.suffix)
 
 
 def _open_source(name: str) -> Source:
@@ -798,7 +861,7 @@ def _open_source(name: str) -> Source:
     Raise `UnknownNameError` for a bare word that is no file, as a dataset name.
     """
     if is_bare_name(name) and not Path(name).exists():
-        raise UnknownNameError("dataset or file", name, list_plugins("datasets"))
+        raise UnknownNameError("dataset or file", name, list_datasets())
     return Source(name)
 
 

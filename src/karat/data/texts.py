@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from karat.data.load import load
+from karat.data.load import load, load_annotations
 from karat.formats.parsing.lines import decode_utf8
 from karat.model.corpus import Corpus
 from karat.model.document import Document
@@ -35,8 +35,8 @@ def load_texts(names: Sequence[str], *, format: str | None = None) -> Corpus:
         for name in names
         for document in (
             _read_plain_texts(Source(name), skipped)
-            if format is None and _is_plain(name)
-            else _read_gold_texts(load(name, format=format), skipped)
+            if format is None and is_plain_text(name)
+            else _read_gold_texts(_load_gold(name, format), skipped)
         )
     ]
     if not documents:
@@ -50,7 +50,7 @@ def load_texts(names: Sequence[str], *, format: str | None = None) -> Corpus:
     return Corpus.from_reader(documents, name=name, skipped=skipped)
 
 
-def _is_plain(name: str) -> bool:
+def is_plain_text(name: str) -> bool:
     """Return whether a name is a plain text file or a folder that has only such files."""
     source = Source(name)
     if not source.is_folder:
@@ -75,6 +75,15 @@ def _read_plain_texts(source: Source, skipped: Counter[str]) -> Iterator[Documen
             yield Document(id, text)
         else:
             skipped[EMPTY] += 1
+
+
+def _load_gold(name: str, format: str | None) -> Corpus:
+    """Load a gold standard; of a file of an annotation tool, all documents without labels."""
+    annotated = load_annotations(name, format=format)
+    if annotated is None:
+        return load(name, format=format)
+    documents = [item.document for item in annotated.documents]
+    return Corpus.from_reader(documents, name=annotated.name, skipped=annotated.skipped)
 
 
 def _read_gold_texts(corpus: Corpus, skipped: Counter[str]) -> Iterator[Document]:

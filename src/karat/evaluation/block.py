@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from karat.evaluation.cases.errors import CategorisedCases, CategoryCounts, count_errors, count_evaluated_words
 from karat.evaluation.cases.facet_values import (
+    count_sources,
     count_undecided,
     get_document_values,
     get_facet_values,
@@ -117,6 +118,8 @@ class BlockSums(msgspec.Struct, frozen=True):
     """How ids are written on both sides, if links are compared."""
     undecided_counts: tuple[int, int]
     """Items without known names, and predictions on quantities of unknown kind."""
+    source_counts: Mapping[str, int]
+    """Numbers of labels by facet and source of its value, as notes describe them."""
     has_gold: Mapping[TaskSource, Bools]
     """Which documents have gold items, by kind of item."""
     views: Mapping[str, ViewSums]
@@ -630,6 +633,11 @@ class LazyBlockSums(msgspec.Struct, frozen=True, eq=False, dict=True):
     def undecided_counts(self) -> tuple[int, int]:
         """Items without known names, and predictions on quantities of unknown kind."""
         return count_undecided(self._inputs)
+
+    @cached_property
+    def source_counts(self) -> Mapping[str, int]:
+        """Numbers of labels by facet and source of its value, as notes describe them."""
+        return count_sources(self._inputs)
 
     @cached_property
     def has_gold(self) -> Mapping[TaskSource, Bools]:

@@ -577,7 +577,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
                 for base, value_views in parts.items()
             }
         grouped_sums = {view: self.sums.get_grouped_sums(name, view) for view in views}
-        return group_by_value(
+        groups = group_by_value(
             name,
             grouped_sums,
             views,
@@ -585,6 +585,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             extra_shorts,
             has_predictions=self.sums.has_predicted_facet(name),
         )
+        return {view: {value: scores[value] for value in facet.sort_values(scores)} for view, scores in groups.items()}
 
     @cached_property
     def interval_results(self) -> dict[str, IntervalResult]:
@@ -745,6 +746,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         yield from self._hierarchy_notes()
         yield from self._starter_kb_notes()
         yield from format_undecided_notes(self.request.conventions.unknown_names, *self.sums.undecided_counts)
+        yield from (f"{n_labels} labels {source}" for source, n_labels in self.sums.source_counts.items())
         yield from format_untyped_notes(self.groups)
         yield from (best.note for best in self.thresholds.tuned.values())
         (corpus, _), (run, metadata) = self.source.names_and_metadata

@@ -5,6 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property, reduce
 from typing import Any
@@ -111,6 +112,14 @@ class EvaluationSums:
         return sum(block.undecided_counts[0] for block in self.blocks), sum(
             block.undecided_counts[1] for block in self.blocks
         )
+
+    @property
+    def source_counts(self) -> dict[str, int]:
+        """The counts of `karat.evaluation.cases.facet_values.count_sources`, added over blocks."""
+        counts: Counter[str] = Counter()
+        for block in self.blocks:
+            counts.update(block.source_counts)
+        return dict(counts)
 
     def has_gold(self, source: TaskSource) -> Bools:
         """Return the mask of documents that have gold items of a kind."""

@@ -180,6 +180,21 @@ class InMemoryKB(ValueCache):
         """Return the canonical ids of the most frequent entities of each surface; None if it is not in the table."""
         return list(map(self._popular.get, surfaces))
 
+    def candidate_entities(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
+        """Return all entities of each surface, by names, aliases and popular entities; None if there is none."""
+        return list(map(self._candidates.get, surfaces))
+
+    @cached_property
+    def _candidates(self) -> dict[str, frozenset[str]]:
+        """Entities by surface, from the tables of names, aliases and popular entities."""
+        entities = {surface: set(ids) for surface, ids in self._popular.items()}
+        for id, name in self._names.items():
+            entities.setdefault(name, set()).add(id)
+        for id, aliases in self._aliases.items():
+            for alias in aliases:
+                entities.setdefault(alias, set()).add(id)
+        return {surface: frozenset(ids) for surface, ids in entities.items()}
+
     def may_be_popular(self, ids: Sequence[str]) -> list[bool]:
         """Return whether each id could be in the table of popular entities, because some id there is written alike.
 

@@ -76,6 +76,12 @@ class KB(Protocol):
         A set has several ids if they are equally frequent. An unknown surface may still have entities.
         """
 
+    def candidate_entities(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
+        """Return the canonical ids of all entities with each surface as a name, an alias or a popular surface.
+
+        None if no entity is known by the surface.
+        """
+
     def may_be_popular(self, ids: Sequence[str]) -> list[bool]:
         """Return whether each canonical id could occur in a result of `popular_entities`.
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from karat.data.catalogue import find_dataset, get_dataset
 from karat.model.corpus import DataName
 from karat.model.errors import KaratError
 from karat.model.profile_signatures import get_profile_name
 from karat.model.registry import get_plugin, has_plugin
 from karat.model.results.plot import Plot, PlotPoint, PlotSeries
 from karat.model.results.result import Result
-from karat.model.spec.dataset import Dataset
 from karat.model.spec.settings.settings import describe_value
 from karat.model.spec.system import System, parse_system
 from karat.render.charts.plot_svg import draw_plot
@@ -181,11 +181,12 @@ def _find_citations(result: Result) -> dict[str, str]:
 def _find_dataset_citation(result: Result) -> str:
     """Return the citation of the dataset of a result from the catalogue; empty if it is not there."""
     data = DataName.parse(result.signature.to_dict().get("data", ""))
-    name, _, version = data.name.partition(":")
-    if not name or not has_plugin("datasets", name) or name.endswith(".py"):
+    name = find_dataset(data.name)
+    if name is None:
         return ""
-    dataset = get_plugin("datasets", name, Dataset)
-    version_citation = dataset.versions[version].citation if version in dataset.versions else ""
+    dataset = get_dataset(name.name)
+    version = dataset.versions.get(name.version or "")
+    version_citation = "" if version is None else version.citation
     return version_citation or dataset.citation
 
 

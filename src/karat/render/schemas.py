@@ -8,6 +8,9 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from karat.analysis.explanation.agreement import Agreement
+from karat.data.publishing.manifest import PublishedDataset
+from karat.data.publishing.split import SplitFile
+from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT
 from karat.model.results.result import ResultFile
 from karat.protocols.annotation.plan import AnnotationPlan
 from karat.protocols.annotation.report import AnnotationReport
@@ -44,11 +47,13 @@ FILES: Final[Mapping[str, tuple[type[msgspec.Struct], ...]]] = {
     "compare": (ComparisonFile,),
     "reproduce": (ReproductionFile,),
     "curve": (ThresholdCurveFile, CoverageCurveFile, AlphaCurveFile, CategoryCurveFile),
+    "data add": (PublishedDataset,),
     "data categorise": (CategoriesFile,),
     "data fetch": (FetchFile,),
     "data lint": (LintFile,),
     "data list": (DatasetsFile,),
     "data show": (DatasetFile,),
+    "data split": (SplitFile,),
     "data stats": (StatsFile,),
     "gate": (GateFile,),
     "kb fetch": (SnapshotFile,),
@@ -99,3 +104,31 @@ def build_all_schemas() -> dict[str, dict[str, Any]]:
     """Build the JSON Schema of every layout that commands write, by schema name."""
     kinds_by_name = {get_schema_name(get_layout_name(kinds)): kinds for kinds in FILES.values()}
     return {name: build_schema(f"Karat {name}", *kinds) for name, kinds in kinds_by_name.items()}
+
+
+class SchemaEntry(msgspec.Struct, frozen=True):
+    """A JSON Schema in the index of all schemas."""
+
+    file: str
+    """Name of the file, next to the index."""
+    title: str
+    """Title of the schema."""
+    layout: str
+    """Layout that the schema describes, with its number."""
+    commands: tuple[str, ...]
+    """Commands whose `--json` has this layout; empty for data files."""
+
+
+def build_schema_index() -> list[SchemaEntry]:
+    """List all JSON Schemas of the package by file name."""
+    commands: dict[str, list[str]] = {}
+    for command, kinds in FILES.items():
+        commands.setdefault(get_layout_name(kinds), []).append(f"karat {command}")
+    entries = [
+        SchemaEntry("gold.schema.json", "Karat gold, one line", GOLD_LAYOUT, ()),
+        SchemaEntry("predictions.schema.json", "Karat predictions, one line", PREDICTIONS_LAYOUT, ()),
+    ]
+    for layout, names in commands.items():
+        schema = get_schema_name(layout)
+        entries.append(SchemaEntry(f"{schema}.schema.json", f"Karat {schema}", layout, tuple(names)))
+    return sorted(entries, key=lambda entry: entry.file)

@@ -87,22 +87,27 @@ def open_for_writing(path: str) -> Iterator[IO[bytes]]:
         raise UsageError(f"{printable_path(path)} cannot be written ({reason}). Choose another path.") from None
 
 
+def check_new_folder(path: str) -> None:
+    """Raise `UsageError` if no new folder can be written at `path`, before any work is done; it may exist if empty."""
+    target = Path(path)
+    if path_satisfies(Path.exists, path) and not (target.is_dir() and not any(target.iterdir())):
+        raise UsageError(f"{printable_path(path)} already exists. Name a new folder, or delete it first.")
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"{printable_path(path)}: there is no folder {str(target.parent)!r}. Create it first.")
+
+
 def write_folder(path: str, files: Mapping[str, bytes]) -> None:
-    """Write a new folder with `files` (content by name), which appears only when complete.
+    """Write a new folder with `files` (content by relative path), which appears only when complete.
 
     Raise `UsageError` if it exists and is not empty, or cannot be written.
     """
+    check_new_folder(path)
     target = Path(path)
-    message = f"{path} already exists. Name a new folder, or delete it first."
-    if target.exists() and not target.is_dir():
-        raise UsageError(message)
-    if not target.absolute().parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {str(target.parent)!r}. Create it first.")
     try:
         with build_folder(target) as partial:
-            if target.exists() and any(target.iterdir()):
-                raise UsageError(message)
+            check_new_folder(path)
             for name, data in files.items():
+                (partial / name).parent.mkdir(parents=True, exist_ok=True)
                 (partial / name).write_bytes(data)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror or error}). Choose another path.") from None

@@ -33,6 +33,11 @@ def get_dataset_cache() -> Path:
     return get_home_folder() / "data"
 
 
+def get_catalogue_folder() -> Path:
+    """Return the folder of the datasets that users added, which may not exist yet."""
+    return get_home_folder() / "datasets"
+
+
 def list_dataset_folders() -> tuple[Path, ...]:
     """Return the folders in which datasets are searched: the cache, then the environment variable KARAT_DATA if set."""
     path = os.environ.get("KARAT_DATA")

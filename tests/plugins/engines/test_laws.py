@@ -27,6 +27,7 @@ HOW = st.sampled_from(
         {"profile": "bat"},
         {"profile": "elevant", "by": ["error"]},
         {"profile": "finegrained", "by": ["difficulty"]},
+        {"profile": "karat", "by": ["difficulty"]},
         {"profile": "hipe"},
         {"task": "c2kb"},
         {"task": "re"},

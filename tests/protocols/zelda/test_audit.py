@@ -8,8 +8,8 @@ import pytest
 
 from karat import Corpus, Document, InputError, Label
 from karat.protocols.zelda.audit import audit_training_text
-from karat.protocols.zelda.split_predictions import Share
 from karat.protocols.zelda.training_links import NEW_WORDS, SEEN, UNSEEN
+from karat.stats.share import Share
 
 TEXT = "The old town of Ulm lies on the Danube and has a very tall church tower of stone."
 

@@ -24,8 +24,9 @@ from karat.protocols.zelda.candidates.published_lists import open_candidate_list
 from karat.protocols.zelda.candidates.recall import compare_lists, measure_recall
 from karat.protocols.zelda.candidates.sources import SCHEMA, parse_wikipedia_url
 from karat.protocols.zelda.candidates.staging import CandidateSource
-from karat.protocols.zelda.split_predictions import GoldMention, Share
+from karat.protocols.zelda.split_predictions import GoldMention
 from karat.protocols.zelda.texts.vocabulary import check_entities, read_vocabulary
+from karat.stats.share import Share
 from tests.conftest import SCHEMAS
 
 CRISTIANO, BRAZILIAN = "Cristiano Ronaldo", "Ronaldo (Brazilian footballer)"

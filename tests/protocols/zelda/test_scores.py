@@ -15,10 +15,11 @@ from karat import Candidate, Corpus, Document, Label, Prediction, Response, Run,
 from karat.protocols.zelda.candidates.candidate_lists import CandidateLists, CandidateRow
 from karat.protocols.zelda.file_comparison import compare_files
 from karat.protocols.zelda.scores import FIRST, LISTED, UNLISTED, compute_scores
-from karat.protocols.zelda.split_predictions import Share, group_shares, match_predictions, unweighted_mean
+from karat.protocols.zelda.split_predictions import group_shares, match_predictions, unweighted_mean
 from karat.protocols.zelda.splits import pair_files, parse_split
 from karat.protocols.zelda.texts.sections import LinkedSection, SectionLink
 from karat.protocols.zelda.training_links import NEW_WORDS, SEEN, UNSEEN, TrainingLinks
+from karat.stats.share import Share
 
 TEXT = "Ulm and Bonn and Ulm and Paris"
 GOLD = Corpus.from_documents(

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 import pyarrow.compute as pc
 
+from karat.data.catalogue import add_version_note
 from karat.data.inputs import GoldInput, SystemInput, SystemsInput, list_golds, list_systems, load_inputs
 from karat.data.load import (
     align_run,
@@ -334,7 +335,10 @@ def _find_corpus(run: Run, name: str, corpora: Sequence[Corpus]) -> int:
 
 
 def read_results(name: str) -> list[Result] | None:
-    """Read the results in a file; return None if the file does not exist, is a folder, or contains no results."""
+    """Read the results in a file; return None if the file does not exist, is a folder, or contains no results.
+
+    A result on an old version of a dataset gets a note.
+    """
     source = Source(name)
     if not source.exists or source.is_folder:
         return None
@@ -348,7 +352,8 @@ def read_results(name: str) -> list[Result] | None:
     # `karat score --json` writes one result per line; other programs may have laid one out over several.
     if not all(line.startswith(b'{"') for line in lines):
         lines = [data]
-    return [Result.from_json(line, where=f"{source.label}:{number}") for number, line in enumerate(lines, 1)]
+    results = (Result.from_json(line, where=f"{source.label}:{number}") for number, line in enumerate(lines, 1))
+    return list(map(add_version_note, results))
 
 
 def entry_from_run(corpus: Corpus, run: Run) -> Entry:

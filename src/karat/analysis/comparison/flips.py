@@ -20,7 +20,7 @@ from karat.analysis.comparison.grid import Grid
 from karat.evaluation.evaluation import Evaluation
 from karat.matching.facts.facts import Facts
 from karat.matching.facts.sentence import sentence_around
-from karat.matching.read.facets import corpus_facet_values
+from karat.matching.read.facets import corpus_facet_values, get_facet
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonRecord
@@ -29,6 +29,7 @@ from karat.model.spec.facet import Facet
 from karat.model.spec.settings.task import TASKS
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Longs
+from karat.model.tables.facet_values import FacetValues
 from karat.stats.significance.mcnemar import mcnemar_from_counts
 
 ERROR: Final = "error"
@@ -207,8 +208,18 @@ class MentionsBySystem:
             column = outcomes.cases.column(column_name).take(pa.array(outcomes.case_row[rows]))
             flat = column.combine_chunks()
             return flat.flatten() if pa.types.is_list(flat.type) else flat
-        values = corpus_facet_values(self.corpus, facet)
+        values = self._mention_values(facet)
         return pa.array(values.names).take(pa.array(values.lists.take(rows).values))
+
+    def _mention_values(self, name: str) -> FacetValues:
+        """Return the values of a facet for all labels, from the data, the knowledge base or the systems' outcomes."""
+        facet = get_facet(name, self.corpus.labels)
+        if facet.from_outcomes is not None:
+            return facet.from_outcomes(np.stack([outcomes.correct for outcomes in self.outcomes.values()]))
+        if facet.from_facts is not None:
+            facts = next(iter(self.outcomes.values())).facts
+            return facet.from_facts(facts, facts.gold)
+        return corpus_facet_values(self.corpus, name)
 
     def flip_records(self) -> Iterator[dict[str, Any]]:
         """Yield a record for each mention that some systems link correctly and others do not, by document and span.
@@ -237,9 +248,7 @@ class MentionsBySystem:
         labels, ids = self.corpus.labels, self.corpus.ids.to_pylist()
         texts = None if self.corpus.skipped.get(NO_TEXT_NOTE) or not self.corpus.has_text else self.corpus.texts
         names = next(iter(self.outcomes.values())).facts.gold.names
-        facet_values = {
-            facet: corpus_facet_values(self.corpus, facet) for facet in self.facets if _case_column(facet) is None
-        }
+        facet_values = {facet: self._mention_values(facet) for facet in self.facets if _case_column(facet) is None}
         cases = self._select_cases(next(iter(self.outcomes)), rows) if "mention-type" in self.facets else []
         spans = zip(labels.document[rows].tolist(), labels.start[rows].tolist(), labels.end[rows].tolist(), strict=True)
         entities = labels.entity_ids(rows).to_pylist()

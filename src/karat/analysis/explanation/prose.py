@@ -18,6 +18,7 @@ from karat.model.registry import get_plugin, has_plugin, has_qualifier, list_plu
 from karat.model.signature import Signature
 from karat.model.spec.category import ErrorCategory
 from karat.model.spec.clustering import Clustering
+from karat.model.spec.facet import Facet
 from karat.model.spec.key import SETS, Key, parse_key
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import ORDER_NOTE, SETTINGS, SIGNED_SETTINGS, describe_value
@@ -31,7 +32,7 @@ _CASE_GROUPS = "wrong predictions are grouped by their own value, all other case
 
 
 def explain(text: str | Signature) -> str:
-    """Explain a signature, measure, relation, setting, profile, task or error category, with formula and edge cases.
+    """Explain a signature, measure, relation, setting, profile, task, facet or error category, with edge cases.
 
     Raises `UnknownNameError` with similar names if `text` is none of these.
     """
@@ -57,7 +58,10 @@ def explain(text: str | Signature) -> str:
     setting, _, value = text.partition("=")
     if setting in SIGNED_SETTINGS:
         return _describe_setting(setting, value)
+    if (facet_name := text.replace("_", "-")) in list_plugins("facets"):
+        return _describe_facet(facet_name, get_plugin("facets", facet_name, Facet))
     names = [
+        *list_plugins("facets"),
         *list_plugins("relations"),
         *list_plugins("clusterings"),
         *list_plugins("profiles"),
@@ -73,6 +77,15 @@ def explain(text: str | Signature) -> str:
     if ":" not in text and get_close_matches(text.lower(), names, n=1):
         raise UnknownNameError("name", text, names)
     return _describe_measure(parse_measure(expand_measure(text)[0]))
+
+
+def _describe_facet(name: str, facet: Facet) -> str:
+    """Return description, order of values, example and use of a facet, as lines of text."""
+    command = "compare" if facet.from_outcomes is not None else "score"
+    lines = [f"{name}: {facet.title}. {facet.description}"]
+    lines += [f"Order of the values: {', '.join(facet.value_order)}."] * bool(facet.value_order)
+    lines += [f"Example: {facet.example}"] * bool(facet.example)
+    return "\n".join([*lines, f"Use: karat {command} … --by {name}"])
 
 
 def _find_category(text: str) -> tuple[str, ErrorCategory] | None:

@@ -12,6 +12,7 @@ COMMANDS = {
     "export": "Export the gold standard with guidelines and agreement.",
     "guidelines": "Show or replace the guidelines of a project.",
     "history": "Show the history of every label of a document.",
+    "import": "Import labels from Label Studio, INCEpTION or doccano.",
     "invite": "Create invitation links for annotators.",
     "plan": "Compute how many documents a comparison of systems needs.",
     "report": "Report agreement, progress and bias of annotators.",

@@ -18,6 +18,11 @@ from karat.cli.output import echo, page_width
 @option("--annotator", metavar="NAME", help="Name or pseudonym of an annotator whose labels to export, unadjudicated.")
 @option("--partial", is_flag=True, help="Skip documents that are not adjudicated.")
 @option("--allow-losses", is_flag=True, help="Write the file even if the format cannot hold everything.")
+@option(
+    "--worker-ids",
+    is_flag=True,
+    help="Name annotators by their worker ids instead of pseudonyms in files of annotation tools.",
+)
 @option("--base", metavar="IRI", help="IRI prefix of document ids in NIF.")
 @option("--entity-base", metavar="IRI", help="IRI prefix of entities that are neither IRIs nor QIDs.")
 @confidence_option()
@@ -30,6 +35,7 @@ def command(
     annotator: str | None,
     partial: bool,
     allow_losses: bool,
+    worker_ids: bool,
     base: str | None,
     entity_base: str | None,
     confidence: float,
@@ -41,16 +47,21 @@ def command(
     The command lists what the format cannot hold before it writes, and writes nothing then unless --allow-losses is
     set. Without --out, it lists the losses of all formats.
 
+    Label Studio and INCEpTION get the labels of all annotators, their notes, suggestions, and the gold standard of
+    documents that are adjudicated. karat annotate import reads such files.
+
     \b
     karat annotate export demo.sqlite
     karat annotate export demo.sqlite --out gold.jsonl
     karat annotate export demo.sqlite --out gold.benchmark.jsonl --to elevant --allow-losses
+    karat annotate export demo.sqlite --out demo.json --to label-studio
+    karat annotate export demo.sqlite --out demo.zip --to inception
     karat annotate export demo.sqlite --annotator 9e95024fc68633a3 --out anna.jsonl
     """
     from dataclasses import replace
 
     from karat.data.absolute_iris import IriBases
-    from karat.data.load import get_target_format, save
+    from karat.data.load import get_target_format, save, save_annotations
     from karat.model.errors import UsageError
     from karat.model.output.text_layout import format_count
     from karat.protocols.annotation.export import (
@@ -64,7 +75,9 @@ def command(
     from karat.protocols.annotation.gold import build_annotator_corpus
     from karat.protocols.annotation.report import measure_agreement
     from karat.protocols.annotation.store.store import AnnotationStore
+    from karat.protocols.annotation.tool_files import build_annotated_corpus, count_unstored
     from karat.render.annotation.export import render_page
+    from karat.render.annotation.report import format_counts
     from karat.stats.samples.bootstrap import check_confidence
 
     check_confidence(confidence)
@@ -79,6 +92,18 @@ def command(
     pseudonyms = {worker: person for person, worker in annotation_store.get_workers().items()}
     annotation_store.database.close()
     agreement = measure_agreement(project, records, resamples=resamples, confidence=confidence, seed=seed)
+    if out is not None and target is not None and target.write_annotations is not None and annotator is None:
+        names = {person: worker for worker, person in pseudonyms.items()} if worker_ids else {}
+        annotated = build_annotated_corpus(project, records, agreement, names)
+        if unstored := count_unstored(project, records):
+            echo(f"{out}: not stored: {format_counts(unstored)}, which stay in the project", err=True)
+        save_annotations(annotated, out, target)
+        n_gold = sum(item.gold is not None for item in annotated.documents)
+        size = format_count(len(annotated.documents), "document")
+        echo(f"{out}: {size} ({n_gold:,} adjudicated) in {target.title}", err=True)
+        return
+    if worker_ids:
+        raise UsageError("--worker-ids is for files of annotation tools. Remove it, or pass --to label-studio.")
     n_notes = 0
     if annotator is None:
         corpus, gold = build_gold_corpus(project, records, agreement, is_partial=partial)

@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Convert a corpus or predictions to another format.
 
-    The command reports what the new format cannot store.
+    The command reports what the new format cannot store, before it writes.
 
     \b
     karat data convert gold.ttl gold.jsonl
@@ -59,7 +59,9 @@ def command(
     karat data convert masked.jsonl gold.jsonl --texts-from original.jsonl
     karat data convert llm.jsonl predictions.jsonl --gold gold.jsonl
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
-    karat data convert gold.jsonl mine --to hf-datasets     for load_from_disk
+    karat data convert gold.jsonl mine --to hf-hub          for datasets.load_dataset, with a dataset card
+    karat data convert gold.jsonl folder --to brat
+    karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4
     """
     from karat.data.absolute_iris import find_relative_id, list_relative_entities
     from karat.data.convert import count_losses, replace_texts
@@ -95,7 +97,12 @@ def command(
             f"{id!r} is not an absolute IRI, which {target_spec.title} needs as document id. Add a prefix, "
             "such as --base https://example.org/benchmark/"
         )
+    losses = count_losses(data, target_spec)
+    page = render_page(source, data, target_spec, losses)
+    if losses:  # before anything is written
+        echo(page, nl=False, err=True)
     save(data, target, format=format, base=base, entity_base=entity_base)
-    echo(render_page(source, data, target_spec, count_losses(data, target_spec)), nl=False, err=True)
+    if not losses:
+        echo(page, nl=False, err=True)
     if target_spec.has_iris and base is None and (ids := list_relative_entities(data)):
         echo(f"  {len(ids)} entities have relative IRIs, such as {ids[0]!r}; --base makes them absolute", err=True)

@@ -43,10 +43,9 @@ def command(datasets: tuple[str, ...], source_folder: Path | None, link: bool, j
     karat data fetch kore50
     karat data fetch aida --from ~/conll2003
     """
-    from karat.data.catalogue import find_dataset, list_splits
+    from karat.data.catalogue import find_dataset, list_datasets, list_splits
     from karat.data.dataset_files import fetch_split
     from karat.model.errors import UnknownNameError
-    from karat.model.registry import list_plugins
     from karat.render.data.datasets import encode_fetch_results, render_fetch_results
 
     check_paths([], [json_file])
@@ -54,7 +53,7 @@ def command(datasets: tuple[str, ...], source_folder: Path | None, link: bool, j
     for name in datasets:
         dataset_name = find_dataset(name)
         if dataset_name is None:
-            raise UnknownNameError("dataset", name, list_plugins("datasets"))
+            raise UnknownNameError("dataset", name, list_datasets())
         splits += list_splits(dataset_name)
     fetched_splits = {}
     for split in splits:

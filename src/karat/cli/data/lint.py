@@ -1,4 +1,4 @@
-"""`karat data lint FILE`."""
+"""`karat data lint FILE…`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from karat.cli.options.output import json_option, limit_option
 from karat.cli.options.reading import input_options, kind_option
 from karat.cli.options.scoring import format_options, kb_option
 from karat.cli.output import echo, page_width, write_output
+from karat.model.errors import UsageError
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.entries import Formats
@@ -27,7 +28,7 @@ def _build_options(**options: object) -> LintOptions:
 
 
 @karat_command()
-@click.argument("file")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @option("--gold", metavar="GOLD", help="Gold standard with the texts, if FILE contains predictions.")
 @kind_option("FILE")
 @option("--fix", "target", metavar="OUT", help="Write the gold standard with all automatic fixes.")
@@ -52,7 +53,7 @@ def _build_options(**options: object) -> LintOptions:
 @format_options("the gold standard", "the predictions")
 @input_options
 def command(
-    file: str,
+    files: tuple[str, ...],
     gold: str | None,
     kind: str | None,
     target: str | None,
@@ -62,34 +63,45 @@ def command(
     json_file: str | None,
     formats: Formats,
 ) -> None:
-    """Find and fix errors in a gold standard.
+    """Find and fix errors in gold standards.
 
-    FILE may also contain predictions, which are only checked. Each finding names its rule, location and proposed fix;
+    A FILE may also contain predictions, which are only checked. Each finding names its rule, location and proposed fix;
     [fix] marks those that --fix applies. An error is certainly wrong, a warning probably, a hint possibly.
 
     \b
     karat data lint gold.jsonl
     karat data lint gold.ttl --fix better.jsonl --redirects redirects.tsv
-    karat data lint gold.jsonl --strict --skip word-boundary
+    karat data lint train.jsonl test.jsonl --strict --skip word-boundary
     karat data lint predictions.jsonl --gold gold.jsonl
     """
     from karat.data.lint.lint_file import lint_file
     from karat.render.data.lint import render_page, to_json
 
-    check_paths([file, gold, options.redirects, options.types, options.rules_file], [target, json_file])
-    linted = lint_file(
-        file,
-        options,
-        gold=gold,
-        kind=kind,
-        target=target,
-        gold_format=formats.gold,
-        predictions_format=formats.predictions,
+    check_paths([*files, gold, options.redirects, options.types, options.rules_file], [target, json_file])
+    if target is not None and len(files) > 1:
+        raise UsageError(f"--fix writes one gold standard, and there are {len(files)} files. Pass one file.")
+    linted_files = [
+        lint_file(
+            file,
+            options,
+            gold=gold,
+            kind=kind,
+            target=target,
+            gold_format=formats.gold,
+            predictions_format=formats.predictions,
+        )
+        for file in files
+    ]
+    for linted in linted_files:
+        for name, count in linted.not_stored.items():
+            echo(f"{target}: not stored: {name} {count}", err=True)
+    write_output(
+        json_file,
+        lambda: b"".join(to_json(item.data, item.report, item.remaining or item.report) for item in linted_files),
     )
-    for name, count in linted.not_stored.items():
-        echo(f"{target}: not stored: {name} {count}", err=True)
-    write_output(json_file, lambda: to_json(linted.data, linted.report, linted.remaining or linted.report))
-    page = render_page(linted.data, linted.report, linted.remaining, limit, width=page_width())
-    echo(page, nl=False, err="-" in (target, json_file))  # standard output may be in use
-    if strict and not linted.is_clean:
+    for file, linted in zip(files, linted_files, strict=True):
+        title = f"{file}\n" if len(files) > 1 else ""
+        page = render_page(linted.data, linted.report, linted.remaining, limit, width=page_width())
+        echo(title + page, nl=False, err="-" in (target, json_file))  # standard output may be in use
+    if strict and not all(linted.is_clean for linted in linted_files):
         sys.exit(1)

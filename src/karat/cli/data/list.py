@@ -14,7 +14,7 @@ from karat.cli.output import page_width, print_page, write_output
 @task_option("Task that the datasets must support (a2kb, d2kb, c2kb, …).")
 @json_option("the list")
 def command(show_all: bool, task: str | None, json_file: str | None) -> None:
-    """List the registered datasets.
+    """List the datasets of Karat and those that you added.
 
     A dataset is named NAME[@VERSION][/SPLIT]. The default is its first version; a name with a version never changes
     meaning. The last columns show whether checksums are known, and whether the files are on this machine, can be
@@ -25,18 +25,17 @@ def command(show_all: bool, task: str | None, json_file: str | None) -> None:
     karat data list --all --task d2kb
     karat data list --json -
     """
-    from karat.data.catalogue import list_splits
+    from karat.data.catalogue import get_dataset, list_datasets, list_splits
     from karat.data.dataset_files import find_folder
-    from karat.model.registry import get_plugin, list_plugins
-    from karat.model.spec.dataset import Dataset, DatasetName
+    from karat.model.spec.dataset import DatasetName
     from karat.model.spec.settings.task import parse_task
     from karat.render.data.datasets import build_entry, encode_list, render_list
 
     check_paths([], [json_file])
     task_id = None if task is None else parse_task(task)
     splits = []
-    for name in list_plugins("datasets"):
-        dataset = get_plugin("datasets", name, Dataset)
+    for name in list_datasets():
+        dataset = get_dataset(name)
         if task_id is None or task_id in dataset.tasks:
             versions = list(dataset.versions) if show_all else list(dataset.versions)[:1]
             splits += [split for version in versions for split in list_splits(DatasetName(name, version))]

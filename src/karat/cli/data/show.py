@@ -22,17 +22,16 @@ def command(name: str, json_file: str | None) -> None:
     karat data show aida
     karat data show msnbc@bat2013 --json -
     """
-    from karat.data.catalogue import find_dataset, list_splits
+    from karat.data.catalogue import find_dataset, list_datasets, list_splits
     from karat.data.dataset_files import find_folder
     from karat.model.errors import UnknownNameError
-    from karat.model.registry import list_plugins
     from karat.model.spec.dataset import DatasetName
     from karat.render.data.datasets import encode_dataset, render_dataset
 
     check_paths([], [json_file])
     dataset_name = find_dataset(name)
     if dataset_name is None:
-        raise UnknownNameError("dataset", name, list_plugins("datasets"))
+        raise UnknownNameError("dataset", name, list_datasets())
     dataset = list_splits(dataset_name)[0].dataset
     versions = [dataset_name.version] if dataset_name.version or dataset_name.split else list(dataset.versions)
     splits = [

@@ -8,13 +8,14 @@ from karat.cli.arguments import check_paths
 from karat.cli.options.declaration import karat_command
 from karat.cli.options.output import json_option, layout_options
 from karat.cli.options.reading import input_options
-from karat.cli.options.scoring import gold_format_option, kb_option, steps_option
+from karat.cli.options.scoring import facets_option, gold_format_option, kb_option, steps_option
 from karat.cli.output import echo, page_width, print_page, write_output
 
 
 @karat_command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @kb_option("Knowledge base with names, types, popularity and demonyms: a snapshot or a folder of tables.")
+@facets_option("Facet whose values to count: difficulty, rarity, types, … (repeatable).")
 @steps_option()
 @gold_format_option("PATH")
 @json_option()
@@ -23,6 +24,7 @@ from karat.cli.output import echo, page_width, print_page, write_output
 def command(
     paths: tuple[str, ...],
     kb: str | None,
+    by: tuple[str, ...],
     steps: tuple[str, ...],
     gold_format: str | None,
     json_file: str | None,
@@ -36,6 +38,7 @@ def command(
     \b
     karat data stats demo
     karat data stats gold.jsonl --kb DIR --json -
+    karat data stats demo --kb starter --by difficulty
     karat data stats one.jsonl two.jsonl --latex     a table for a paper
     """
     from pathlib import Path
@@ -59,7 +62,7 @@ def command(
             corpus, counts = apply_steps(corpus, steps, knowledge_base)
             for name, change in counts.items():
                 echo(f"{corpus.name}, {name}: {change}", err=True)
-        statistics.append(describe(corpus, knowledge_base))
+        statistics.append(describe(corpus, knowledge_base, by))
     write_output(json_file, lambda: to_json(statistics))
     print_page(
         lambda: (

@@ -214,10 +214,10 @@ def _measure_option(parameter: str, help: str, **attributes: Any) -> Decorator: 
 
 
 def facets_option(
-    help: str = "Facet to break scores down by: types, nil, doc, meta.KEY, … (repeatable).",
+    help: str = "Facet to break scores down by: types, nil, doc, meta.KEY, … (repeatable).", *, multiple: bool = True
 ) -> Decorator:
-    """Return a decorator that adds `--by`, the facets of groups."""
-    return option("--by", multiple=True, metavar="FACET", help=help)
+    """Return a decorator that adds `--by`, the facets of groups; without `multiple`, at most one facet."""
+    return option("--by", multiple=multiple, metavar="FACET", help=help)
 
 
 def steps_option(help: str = "Step to apply first (repeatable).") -> Decorator:

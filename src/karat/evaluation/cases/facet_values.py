@@ -43,8 +43,12 @@ def get_document_values(inputs: TaskInputs, name: str) -> Arrow:
 
 def needs_rematching(inputs: TaskInputs, name: str) -> bool:
     """Return whether each value of a facet is matched separately, as a filtered view (setting `groups=filtered`)."""
-    groups_are_filtered = inputs.request.conventions.groups is Groups.FILTERED
-    return groups_are_filtered and inputs.get_facet(name).from_mentions is not None
+    if inputs.request.conventions.groups is not Groups.FILTERED:
+        return False
+    facet = inputs.get_facet(name)
+    if facet.from_facts is None or facet.field is None:
+        return facet.from_mentions is not None
+    return inputs.pairing("mentions").facets.dimension_labels.field(facet.field) is not None
 
 
 def make_value_views(inputs: TaskInputs, name: str, base: ViewName) -> dict[str, ViewName]:
@@ -82,6 +86,17 @@ def count_undecided(inputs: TaskInputs) -> tuple[int, int]:
         n_nameless = int(inputs.facts.gold.has_unknown_name.sum() + inputs.facts.predictions.has_unknown_name.sum())
     needs_kinds = request.conventions.quantities is Quantities.KIND and request.kb is None
     return n_nameless, _count_undecided_values(inputs.pairing()) if needs_kinds else 0
+
+
+def count_sources(inputs: TaskInputs) -> dict[str, int]:
+    """Count the gold labels by requested facet and source of its value, for facets with several sources."""
+    counts: dict[str, int] = {}
+    for name in inputs.request.facets:
+        facet = inputs.get_facet(name)
+        if facet.count_sources is not None and not needs_rematching(inputs, name):
+            sources = facet.count_sources(inputs.facts.gold)
+            counts |= {f"{source} ({name})": count for source, count in sources.items() if count}
+    return counts
 
 
 def _count_undecided_values(pairing: Pairing) -> int:

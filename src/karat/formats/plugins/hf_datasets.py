@@ -1,4 +1,4 @@
-"""Hugging Face datasets: a folder from `save_to_disk`, an Arrow file of such a folder, or a Parquet file.
+"""Hugging Face datasets: a folder from `save_to_disk` or for the Hub, an Arrow file, or a Parquet file.
 
 Read with pyarrow alone; the library `datasets` is not needed. A row is a document, in one of two layouts.
 
@@ -10,19 +10,24 @@ Tokens: `tokens` and `ner_tags` (IOB or IOBES, as strings or as a ClassLabel), o
 each token (the first of a mention counts; `NIL` is NIL; null, empty, `O` or `_` is unlinked), `id` (or `doc_id`; rows
 are numbered otherwise) and `text`. Tokens are joined by spaces if there is no text or it lacks a token.
 
+The variant `hf-hub` writes a folder with a Parquet file and a dataset card, which `datasets.load_dataset` opens and
+which can be uploaded as it is. Loading scripts are no longer supported there.
+
 A Parquet file must be named as `hf-datasets`, since it is otherwise read as Karat Parquet.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -45,6 +50,8 @@ from karat.storage.parquet import check_arrow_table, check_parquet_size, check_s
 COLUMNS = ("tokens", "ner_tags", "entity_ids", "id", "doc_id", "text")
 """Columns that are read."""
 
+
+_Data = TypeVar("_Data", Corpus, Run)
 
 _METADATA_KEY = b"karat"
 _LAYOUT_KEY = b"karat-layout"
@@ -136,6 +143,80 @@ def write_folder(data: Corpus | Run) -> dict[str, bytes]:
     return {_DATA_FILE: stream.getvalue(), "state.json": _encode_json(state), "dataset_info.json": _encode_json(info)}
 
 
+def write_hub_folder(data: Corpus | Run) -> dict[str, bytes]:
+    """Return the content of the files of a folder for `datasets.load_dataset`, by file name."""
+    file = BytesIO()
+    if isinstance(data, Corpus):
+        write_hub_corpus(data, file)
+    else:
+        write_hub_run(data, file)
+    split = re.sub(r"\W+", "_", data.metadata.get("split", "")) or "test"
+    return {"README.md": _write_card(data, split).encode(), f"{split}.parquet": file.getvalue()}
+
+
+def write_hub_corpus(corpus: Corpus, file: IO[bytes]) -> None:
+    """Write the corpus as Parquet with types that datasets have."""
+    _write_parquet(write_corpus, corpus, file)
+
+
+def write_hub_run(run: Run, file: IO[bytes]) -> None:
+    """Write the run as Parquet with types that datasets have."""
+    _write_parquet(write_run, run, file)
+
+
+def _write_parquet(write_stream: Callable[[_Data, IO[bytes]], None], data: _Data, file: IO[bytes]) -> None:
+    """Write as Parquet what `write_stream` writes as an Arrow stream."""
+    stream = BytesIO()
+    write_stream(data, stream)
+    pq.write_table(pa.ipc.open_stream(stream.getvalue()).read_all(), file)
+
+
+def _write_card(data: Corpus | Run, split: str) -> str:
+    """Return the dataset card: a header in YAML, whose strings are written as JSON, and how to load the data."""
+    title = " ".join((data.metadata.get("title") or data.name).split())
+    header = {
+        "pretty_name": title,
+        "license": data.metadata.get("licence", "").lower(),
+        "language": data.metadata.get("language", ""),
+    }
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in header.items() if value]
+    items = "labels" if isinstance(data, Corpus) else "predictions"
+    return "\n".join(
+        [
+            "---",
+            *lines,
+            'tags: ["entity-linking", "karat"]',
+            "configs:",
+            "- config_name: default",
+            "  data_files:",
+            f"  - split: {split}",
+            f"    path: {split}.parquet",
+            "---",
+            "",
+            f"# {title}",
+            "",
+            f"{len(data):,} documents for entity linking. Each row has an `id` and its `{items}`; a mention has",
+            "`start` and `end` (offsets in code points, end exclusive) and `entity`, which is null for NIL.",
+            "",
+            "```python",
+            "import datasets",
+            "import karat",
+            "",
+            f'dataset = datasets.load_dataset("PATH OR NAME", split="{split}")',
+            f"data = karat.{'load(dataset)' if items == 'labels' else 'load_run(dataset)'}",
+            "```",
+            "",
+            *([data.metadata["citation"], ""] if data.metadata.get("citation") else []),
+        ]
+    )
+
+
+def _is_hub_folder(names: Sequence[str]) -> bool:
+    """Return whether a folder has a dataset card and Parquet files, and nothing else but texts about them."""
+    data_files = [name for name in names if not name.startswith((".", "LICENSE")) and name != "README.md"]
+    return "README.md" in names and bool(data_files) and all(name.endswith(".parquet") for name in data_files)
+
+
 def _encode_json(content: dict[str, Any]) -> bytes:
     """Return the content as indented JSON with sorted keys."""
     return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
@@ -163,6 +244,8 @@ def _read_table(source: ByteSource) -> Arrow:
     """Read all rows of a folder or file; raise `InputError` for a folder of several splits or damaged data."""
     if not source.is_folder:
         return _read_file(source)
+    if _is_hub_folder(source.file_names):
+        return _read_file(source.get_child(_get_split_file(source)))
     if "state.json" not in source.file_names:
         splits = sorted({name.partition("/")[0] for name in source.file_names if name.endswith("/state.json")})
         raise InputError(
@@ -180,6 +263,19 @@ def _read_table(source: ByteSource) -> Arrow:
     if not tables:
         raise _damaged_file_error(source.label, "it names no data files")
     return pa.concat_tables(tables)
+
+
+def _get_split_file(source: ByteSource) -> str:
+    """Return the only Parquet file of a folder; raise `InputError` if there are several."""
+    names = [name for name in source.file_names if name.endswith(".parquet")]
+    if len(names) > 1:
+        raise InputError(
+            source.label,
+            actual=f"several files ({', '.join(names)})",
+            expected="one split",
+            remedy="Pass a file, with the format hf-hub",
+        )
+    return names[0]
 
 
 def _read_file(source: ByteSource) -> Arrow:
@@ -474,3 +570,18 @@ FORMAT = Format(
     recognises_folder=lambda names: {"state.json", "dataset_info.json"} <= set(names) or "dataset_dict.json" in names,
     description="A saved dataset or its Arrow file, in Karat's columns or with tokens, ner_tags and entity_ids.",
 )
+
+TABLE = {
+    "hf-hub": msgspec.structs.replace(
+        FORMAT,
+        title="Hugging Face dataset for the Hub",
+        suffix=".hub.parquet",
+        recognises=lambda head: False,  # it is read as Karat Parquet otherwise
+        write_corpus=write_hub_corpus,
+        write_run=write_hub_run,
+        write_folder=write_hub_folder,
+        recognises_folder=_is_hub_folder,
+        description="A folder with a Parquet file and a dataset card, which datasets.load_dataset opens.",
+    ),
+}
+"""Variants by name."""

@@ -124,9 +124,15 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
 
     def popular_entities(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
         """Return the most frequent entities of each surface as normal forms; None if the surface is unknown."""
-        return [
-            None if ids is None else frozenset(map(self._express, ids)) for ids in self.base.popular_entities(surfaces)
-        ]
+        return self._express_sets(self.base.popular_entities(surfaces))
+
+    def candidate_entities(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
+        """Return all entities of each surface as normal forms; None if there is none."""
+        return self._express_sets(self.base.candidate_entities(surfaces))
+
+    def _express_sets(self, id_sets: Iterable[frozenset[str] | None]) -> list[frozenset[str] | None]:
+        """Return sets of ids of the base as normal forms; None stays None."""
+        return [None if ids is None else frozenset(map(self._express, ids)) for ids in id_sets]
 
     def may_be_popular(self, ids: Sequence[str]) -> list[bool]:
         """Return for each canonical id whether it could occur in a result of `popular_entities`.

@@ -187,6 +187,19 @@ class Snapshot(ValueCache):
         id_lists = self._look_up_values("popular", surfaces, "ids")
         return [None if ids is None else frozenset(ids) for ids in id_lists]
 
+    def candidate_entities(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
+        """Return all entities of each surface, by the name index and the popular entities; None if there is none."""
+        return self._recall(("names", "ids"), list(surfaces), self._find_candidates)
+
+    def _find_candidates(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
+        """Return the union of the popular entities of each surface and the entities that it names; None if empty."""
+        index = self.name_index
+        popular = self.popular_entities(surfaces)
+        if index is None:
+            return popular
+        matches = [self.canonical_ids([match.id for match in index.find_exact(surface)]) for surface in surfaces]
+        return [frozenset(ids).union(top or ()) or None for ids, top in zip(matches, popular, strict=True)]
+
     def may_be_popular(self, ids: Sequence[str]) -> list[bool]:
         """Return whether each canonical id could be a popular entity: it is listed, or is of the snapshot's space.
 

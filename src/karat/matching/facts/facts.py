@@ -18,6 +18,7 @@ from karat.kb.hierarchy import LITERAL_ROLES
 from karat.kb.ids.normalising_kb import unwrap_kb
 from karat.kb.protocol import KB
 from karat.matching.facts.kb_facts import EntityFacts, SurfaceFacts, has_role
+from karat.matching.read.facets import corpus_facet_values, get_facet
 from karat.matching.read.invented_mentions import mask_invented
 from karat.matching.read.pairing import Pairing, code_labels, require_texts, value_kinds
 from karat.matching.read.read_options import ReadOptions, find_nil_items
@@ -28,6 +29,7 @@ from karat.model.spec.settings.conventions import NilIds
 from karat.model.surface import is_lowercase, is_nominal, is_partial_name, is_pronoun, starts_lowercase
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Ints, Longs, Mentions
+from karat.model.tables.facet_values import FacetValues
 from karat.model.truth import Truth, all_of, any_of, from_optional, negate
 
 MENTION_TYPES = (
@@ -104,6 +106,11 @@ class AnnotationFacts:
         self._source, self._kb, self._definitions, self._base = source, kb, definitions, base
         self._category_cache: dict[tuple[str, ...], Bools] = {}
         self.mentions, self.entity, self.document = source.mentions, source.mentions.entity, source.document
+
+    @property
+    def has_kb(self) -> bool:
+        """Whether there is a knowledge base."""
+        return self._kb is not None
 
     @cached_property
     def entities(self) -> EntityFacts:
@@ -372,6 +379,18 @@ def label_facts(corpus: Corpus, kb: KB | None) -> AnnotationFacts:
     texts = corpus.texts
     source = _AnnotationSource(labels, codes.same_as, labels.document, lambda: texts, lambda: value_kinds(labels))
     return AnnotationFacts(source, kb, STATISTICS_DEFINITIONS)
+
+
+def label_facet_values(corpus: Corpus, name: str, facts: AnnotationFacts) -> FacetValues:
+    """Return the values of a facet for all labels of a corpus, with facts of `label_facts`.
+
+    Raise `UsageError` if the facet depends on a system.
+    """
+    facet = get_facet(name, corpus.labels)
+    if facet.from_facts is None or not facet.needs_facts:
+        return corpus_facet_values(corpus, name)
+    values: FacetValues = facet.from_facts(None, facts)
+    return values
 
 
 class GoldFacts(msgspec.Struct, frozen=True, eq=False):

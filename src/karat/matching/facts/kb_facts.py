@@ -91,6 +91,12 @@ class SurfaceFacts:
         return _extend_facts(None if self._base is None else self._base.popular, self.texts, self._kb.popular_entities)
 
     @cached_property
+    def candidates(self) -> list[frozenset[str] | None]:
+        """All entities that each text names, as canonical ids; None if the knowledge base has none."""
+        base_candidates = None if self._base is None else self._base.candidates
+        return _extend_facts(base_candidates, self.texts, self._kb.candidate_entities)
+
+    @cached_property
     def is_popular_for_place(self) -> Truth:
         """Whether one of the popular entities of each text is a place."""
         candidates = sorted({id for ids in self.popular for id in ids or ()})

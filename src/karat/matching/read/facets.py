@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus, lookup_meta
-from karat.model.errors import UnknownNameError
+from karat.model.errors import UnknownNameError, UsageError
 from karat.model.items import CodeLists
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.facet import Facet
@@ -156,7 +156,12 @@ def facet_values(mentions: Mentions, name: str, labels: Mentions) -> FacetValues
 
     Raise `UnknownNameError` if it is no facet of mentions.
     """
-    carried = get_facet(name, labels).from_mentions
+    facet = get_facet(name, labels)
+    carried = facet.from_mentions
+    if facet.from_outcomes is not None:
+        raise UsageError(f"{name} depends on several systems. Use it with karat compare --by {name}.")
+    if carried is None and facet.from_facts is not None and not facet.needs_facts:
+        raise UsageError(f"{name} depends on the system. Use it with karat score --by {name}.")
     if carried is None:
         raise UnknownNameError("facet", name, facet_names(labels))
     return carried(mentions)

@@ -8,6 +8,8 @@ A dataset name is `NAME[@VERSION][/SPLIT]`: `msnbc`, `msnbc@guo2018`, `aida/test
   steps make a different version.
 - SPLIT may be omitted if there is only one, or if the version has a default split.
 
+Names that users added with `karat data add` have the same form. Without a version they mean the newest one.
+
 Stored predictions have one more part: `NAME[@VERSION][/SPLIT]/SYSTEM`, such as `demo/prior`.
 """
 
@@ -34,7 +36,7 @@ class DatasetName(msgspec.Struct, frozen=True):
     """The name of a dataset as users write it."""
 
     name: str
-    """The name of the plugin."""
+    """The name of the plugin or of the added dataset."""
     version: str | None = None
     """The version; None if omitted."""
     split: str | None = None
@@ -177,7 +179,9 @@ class Split(msgspec.Struct, frozen=True):
     document_type: str = ""
     """The kind of document, if it differs from the dataset's."""
     root: Path | None = None
-    """The folder of files that are part of Karat."""
+    """The folder of files that are part of Karat or that a user added."""
+    metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Metadata of the corpus that the files do not contain."""
     predictions: Mapping[str, str] = msgspec.field(default_factory=dict)
     """The paths of stored predictions by system name."""
 
@@ -261,6 +265,9 @@ class Dataset(msgspec.Struct, frozen=True):
     """The versions by name, the default first."""
     obtain: str = ""
     """How to obtain files that Karat cannot download."""
+
+    is_added: bool = False
+    """Whether a user added it (`karat data add`); otherwise it is part of Karat or of a plugin."""
 
     # Criticism
     biases: tuple[Remark, ...] = ()

@@ -10,6 +10,7 @@ import msgspec
 
 from karat.model.corpus import Corpus
 from karat.model.run import Run
+from karat.model.spec.annotations import AnnotatedCorpus
 from karat.model.spec.engine import PartitionedData
 
 
@@ -132,6 +133,8 @@ class Format(msgspec.Struct, frozen=True):
     """Read gold labels and predictions of one file in a single pass."""
     read_manifest: Callable[[ByteSource], Manifest | None] | None = None
     """Read the metadata file next to a prediction file."""
+    read_annotations: Callable[[ByteSource], AnnotatedCorpus] | None = None
+    """Read the labels of all annotators of a file, for formats of annotation tools."""
 
     # Writing
     write_corpus: Callable[[Corpus, IO[bytes]], None] | None = None
@@ -140,6 +143,10 @@ class Format(msgspec.Struct, frozen=True):
     """Write predictions."""
     write_folder: Callable[[Corpus | Run], Mapping[str, bytes]] | None = None
     """Return the files of a folder by name, for formats of several files."""
+    write_annotations: Callable[[AnnotatedCorpus, IO[bytes]], None] | None = None
+    """Write the labels of all annotators with the adjudicated gold standard, in one file."""
+    write_annotation_folder: Callable[[AnnotatedCorpus], Mapping[str, bytes]] | None = None
+    """Return the files of a folder with the labels of all annotators by name, for formats of several files."""
 
     # Properties of the format
     has_iris: bool = False

@@ -156,6 +156,8 @@ class System:
     """For a system that could not be tested: the prediction file to provide instead."""
 
     # Provenance
+    method_of: str = ""
+    """The name of the system whose published method it implements; it is never that system itself."""
     citation: str = ""
     """The publication to cite, as `Authors YEAR: Title. Venue.`; empty if there is none."""
     claims: tuple[Claim, ...] = ()

@@ -16,13 +16,13 @@ from karat.model.errors import InputError
 from karat.model.spec.suite import Discrepancy, Reproduction, Suite, count_groups
 from karat.protocols.zelda.file_comparison import compare_files
 from karat.protocols.zelda.split_predictions import (
-    Share,
     SplitPredictions,
     collect_gold_mentions,
     match_predictions,
     unweighted_mean,
 )
 from karat.protocols.zelda.splits import find_split_files
+from karat.stats.share import Share
 from karat.storage.files import Source
 
 _K: Final = 20

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError
 from karat.model.output.json_files import JsonFile, JsonRecord
-from karat.protocols.zelda.split_predictions import GoldMention, Share, collect_gold_mentions
+from karat.protocols.zelda.split_predictions import GoldMention, collect_gold_mentions
 from karat.protocols.zelda.texts.sections import LinkedSection, read_sections
 from karat.protocols.zelda.training_links import NEW_WORDS, SEEN, UNSEEN, TrainingLinks
-from karat.stats.word_ngrams import hash_ngrams, split_words
-
-RUN_LENGTH: Final = 5
-"""Words in a run: short enough for a tweet, and longer than what unrelated texts share."""
-
-MIN_SHARED: Final = 0.8
-"""Texts are near-duplicates if the shorter one shares at least this fraction of its runs with the longer one."""
-
-_MIN_RUNS: Final = 4  # with fewer runs any two texts look alike
+from karat.stats.near_duplicates import TextIndex
+from karat.stats.share import Share
 
 
 class NearDuplicate(JsonRecord, frozen=True):
@@ -124,23 +113,14 @@ def _get_title(mention: GoldMention) -> str:
 
 
 class _TestTexts:
-    """Word 5-grams (runs) of all test documents, and the most similar section of the training text for each."""
+    """Texts of all test documents, and the most similar section of the training text for each."""
 
     def __init__(self, tests: Mapping[str, Corpus]) -> None:
         self._names = [(split, document.id) for split, corpus in tests.items() for document in corpus]
-        runs_by_document = [
-            np.unique(hash_ngrams(split_words(document.text), RUN_LENGTH))
-            for corpus in tests.values()
-            for document in corpus
-        ]
-        self._sizes = np.array(list(map(len, runs_by_document)), np.int64)
+        self._index = TextIndex([document.text for corpus in tests.values() for document in corpus])
         self.n_short_by_split = Counter(
-            split for (split, _), size in zip(self._names, self._sizes.tolist(), strict=True) if size < _MIN_RUNS
+            split for (split, _), is_short in zip(self._names, self._index.is_short.tolist(), strict=True) if is_short
         )
-        document = np.repeat(np.arange(len(runs_by_document)), self._sizes)
-        runs: NDArray[np.uint64] = np.concatenate(runs_by_document) if runs_by_document else np.zeros(0, np.uint64)
-        order = np.argsort(runs, kind="stable")
-        self._runs, self._document = runs[order], document[order]
         self._best: dict[int, tuple[float, str]] = {}
 
     def compare_section(self, section: LinkedSection) -> None:
@@ -148,19 +128,8 @@ class _TestTexts:
 
         Store it for documents whose nearest near-duplicate so far it is.
         """
-        runs = np.unique(hash_ngrams(split_words(section.text), RUN_LENGTH))
-        if len(runs) < _MIN_RUNS or not len(self._runs):
-            return
-        low, high = np.searchsorted(self._runs, runs, "left"), np.searchsorted(self._runs, runs, "right")
-        hits = np.flatnonzero(high > low)
-        if len(hits) < _MIN_RUNS:
-            return
-        positions = np.concatenate([np.arange(low[hit], high[hit]) for hit in hits])
-        documents, shared = np.unique(self._document[positions], return_counts=True)
-        for document, common in zip(documents.tolist(), shared.tolist(), strict=True):
-            size = int(self._sizes[document])
-            share = common / min(size, len(runs))
-            if size >= _MIN_RUNS and share >= MIN_SHARED and share > self._best.get(document, (0.0, ""))[0]:
+        for document, share in self._index.find_similar(section.text):
+            if share > self._best.get(document, (0.0, ""))[0]:
                 self._best[document] = (share, f"{section.page} {section.name}".strip())
 
     def iterate_near_duplicates(self, split: str) -> Iterator[NearDuplicate]:

@@ -16,7 +16,6 @@ from karat.protocols.zelda.candidates.recall import ListRecall, measure_recall
 from karat.protocols.zelda.file_comparison import FileComparison, compare_files
 from karat.protocols.zelda.split_predictions import (
     GoldMention,
-    Share,
     SplitPredictions,
     group_shares,
     match_predictions,
@@ -24,6 +23,7 @@ from karat.protocols.zelda.split_predictions import (
 )
 from karat.protocols.zelda.splits import find_split_files, load_splits, pair_files
 from karat.protocols.zelda.training_links import BANDS, NEW_WORDS, SEEN, UNSEEN, TrainingLinks, find_band
+from karat.stats.share import Share
 from karat.storage.files import Source
 
 LENGTHS: Final = {"no list": 0, "1": 1, "2-5": 5, "6-20": 20, "21 and more": None}

@@ -6,9 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-import msgspec
 import numpy as np
-from msgspec.structs import force_setattr
 
 from karat.evaluation.evaluation import evaluate
 from karat.kb.protocol import KB
@@ -16,29 +14,11 @@ from karat.model.corpus import Corpus
 from karat.model.run import Run
 from karat.model.tables.columns import Bools, Longs
 from karat.plugins.facets.bracket import parse_bracket
+from karat.stats.share import Share
 
 PROFILE = "zelda"
 """Profile under which predictions are scored."""
 _H = TypeVar("_H", bound=Hashable)
-
-
-class Share(msgspec.Struct, frozen=True):
-    """A count out of a total, such as correct mentions out of all."""
-
-    hits: int
-    """Number of hits."""
-    total: int
-    """Number of cases."""
-    value: float | None = None
-    """`hits` / `total`, which the constructor computes; None for an empty total."""
-
-    def __post_init__(self) -> None:
-        force_setattr(self, "value", self.hits / self.total if self.total else None)
-
-    @classmethod
-    def from_masks(cls, hits: Bools, cases: Bools) -> Share:
-        """Count the cases, and the hits among them; both are masks over the same items."""
-        return cls(int(np.count_nonzero(hits & cases)), int(np.count_nonzero(cases)))
 
 
 def unweighted_mean(shares: Iterable[Share]) -> float | None:

@@ -167,11 +167,11 @@ def _format_cell(row: DatasetEntry, column: str) -> str:
 
 def encode_dataset(name: str, dataset: Dataset, splits: Sequence[ChosenSplit]) -> bytes:
     """Encode a dataset and some splits of it as indented JSON."""
-    metadata = _to_dict(dataset, without=("versions",))
+    metadata = _to_dict(dataset, without=("versions", "is_added"))
     split_records = {
         str(chosen.name): {
             "version": _to_dict(chosen.version, without=("splits", "default_split")),
-            **_to_dict(chosen.split),
+            **_to_dict(chosen.split, without=("metadata",)),
         }
         for chosen in splits
     }
@@ -237,7 +237,7 @@ def _build_lines(
     for label, value in (
         ("tasks", ", ".join(dataset.tasks)),
         ("language", dataset.language),
-        ("domain", f"{dataset.domain}, {dataset.document_type}"),
+        ("domain", ", ".join(filter(None, (dataset.domain, dataset.document_type)))),
         ("ids", dataset.kb),
         ("licence", dataset.licence),
         ("cite", dataset.citation),

@@ -21,11 +21,12 @@ _SHARE_HEADING = "% of mentions"
 _TITLES = {"nil": "NIL", "organisation": "org.", "location": "loc.", "person": "pers."}
 
 
-class StatsFile(JsonFile, frozen=True, tag="karat-stats/4", rename=lambda name: name.replace("_", " ")):
+class StatsFile(JsonFile, frozen=True, tag="karat-stats/5", rename=lambda name: name.replace("_", " ")):
     """The output of `karat data stats --json` for a corpus; `undefined` has the reasons for null values.
 
     `columns`: required mentions, each counted once. `traits`, `mention types`: all labels. `words per label`: all
-    labels by their number of words. `type names`: names of `types`, where known.
+    labels by their number of words. `type names`: names of `types`, where known. `facets`: all labels by the value of
+    each requested facet.
     """
 
     corpus: str
@@ -67,6 +68,7 @@ class StatsFile(JsonFile, frozen=True, tag="karat-stats/4", rename=lambda name: 
     types: Mapping[str, int]
     type_names: Mapping[str, str]
     categories: Mapping[str, int]
+    facets: Mapping[str, Mapping[str, int]]
     undefined: Mapping[str, str]
     skipped: Mapping[str, int]
 
@@ -89,13 +91,14 @@ def _build_file(description: Description) -> StatsFile:
         "types": description.types,
         "type names": description.type_names,
         "categories": description.categories,
+        "facets": description.facets,
         "undefined": description.undefined,
         "skipped": description.skipped,
     }
     return msgspec.convert(content, StatsFile)
 
 
-def _build_rows(descriptions: Sequence[Description]) -> list[list[str]]:
+def build_rows(descriptions: Sequence[Description]) -> list[list[str]]:
     """Return the rows of a table with a statistic each and a column per corpus, without heading."""
     rows = [
         [_ROW_TITLES.get(name, name), *(_format_value(description.numbers[name]) for description in descriptions)]
@@ -130,9 +133,7 @@ def render_page(descriptions: Sequence[Description], *, width: int | None = None
     `width`: columns to wrap at; None does not wrap.
     """
     lines: list[str] = [
-        draw_text(
-            [["", *(description.corpus for description in descriptions)], *_build_rows(descriptions)], width=width
-        )
+        draw_text([["", *(description.corpus for description in descriptions)], *build_rows(descriptions)], width=width)
     ]
     for description in descriptions:
         for title, counts in _get_count_lists(description).items():
@@ -166,6 +167,7 @@ def _get_count_lists(description: Description) -> dict[str, Mapping[str, int]]:
         "labels by their number of words": {f"{count}:": labels for count, labels in description.words.items()},
         "types": {_format_type(name, description.type_names): count for name, count in description.types.items()},
         "categories": description.categories,
+        **{f"labels by {name}": counts for name, counts in description.facets.items()},
         "skipped": description.skipped,
     }
 

@@ -14,6 +14,7 @@ from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import Claim, System, format_option_value
 from karat.protocols.papers.published_claims import name_datasets, name_measure
 from karat.render.tables import UNDEFINED
+from karat.systems.linking.system import list_methods
 
 _GOLD_MENTIONS: Final = {"never": "no", "optional": "yes", "required": "only"}
 _LOCATIONS: Final = {"karat": "included in Karat", "outside": "external"}
@@ -33,7 +34,8 @@ class SystemEntry(JsonRecord, frozen=True):
 
     `id_space` is empty if the system uses the snapshot's ids. `gold_mentions`: whether it accepts gold mentions.
     `untested_reason`: format of predictions to import if Karat cannot run it. `training`: data it was trained on.
-    `setups`: the training signals of its published models.
+    `setups`: the training signals of its published models. `method_of`: the system whose published method it
+    implements. `methods`: the systems in Karat that implement its own.
     """
 
     name: str
@@ -52,9 +54,11 @@ class SystemEntry(JsonRecord, frozen=True):
     where: Literal["karat", "outside", "nowhere"]
     training: Mapping[str, str]
     setups: tuple[TrainingSetup, ...]
+    method_of: str
+    methods: tuple[str, ...]
 
 
-class SystemsFile(JsonFile, frozen=True, tag="karat-systems/3"):
+class SystemsFile(JsonFile, frozen=True, tag="karat-systems/4"):
     """The output of `karat systems --json`."""
 
     systems: tuple[SystemEntry, ...]
@@ -87,6 +91,7 @@ def describe_system(name: str) -> SystemEntry:
         options=options,
         where="nowhere" if system.untested_reason else "karat" if system.external_access is None else "outside",
         training=training_metadata(system.training.to_metadata()),
+        methods=list_methods(name),
     )
 
 
@@ -98,6 +103,7 @@ def encode_list(rows: Sequence[SystemEntry]) -> bytes:
 def render_list(rows: Sequence[SystemEntry], *, width: int | None = None) -> str:
     """Render systems as tables: included in Karat, external, and untested ones whose predictions can be imported.
 
+    A last table has the systems whose published methods others implement, side by side.
     `width`: columns to wrap at; None does not wrap.
     """
     blocks = []
@@ -113,6 +119,9 @@ def render_list(rows: Sequence[SystemEntry], *, width: int | None = None) -> str
     blocks.append(
         format_table([["untested", "solves", "ids", "import its predictions as"], *untested], range(4), width)
     )
+    originals = [[row.name, ", ".join(row.methods)] for row in rows if row.methods]
+    if originals:
+        blocks.append(format_table([["original", "its published method, in Karat"], *originals], range(2), width))
     return "\n\n".join([*blocks, _USAGE])
 
 
@@ -157,6 +166,8 @@ def render_system(
         ["stages", ", ".join(row.stages) or "–"],
         *([f"training: {name}", description] for name, description in row.training.items()),
         *([["publication", citation]] if citation else []),
+        *([["method of", f"{row.method_of}: its published method, not the system itself"]] if row.method_of else []),
+        *([["its method", f"{', '.join(row.methods)}: its published method, in Karat"]] if row.methods else []),
     ]
     if row.untested_reason:
         facts = [

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.model.output.text_layout import wrap_text
-from karat.protocols.zelda.audit import MIN_SHARED, RUN_LENGTH, Audit, Leakage
-from karat.protocols.zelda.split_predictions import Share
+from karat.protocols.zelda.audit import Audit, Leakage
 from karat.protocols.zelda.training_links import NEW_WORDS, SEEN
 from karat.render.tables import draw_text, format_percent
+from karat.stats.near_duplicates import MIN_SHARED, RUN_LENGTH
+from karat.stats.share import Share
 
 
 def render_page(audit: Audit, *, details: bool = False, width: int | None = None) -> str:

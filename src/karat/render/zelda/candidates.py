@@ -8,8 +8,9 @@ from karat.model.output.json_files import JsonFile, JsonRecord, build_record, en
 from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.candidates.merge import BuildResult
 from karat.protocols.zelda.candidates.recall import CUTS, ListComparison, ListRecall
-from karat.protocols.zelda.split_predictions import Share, unweighted_mean
+from karat.protocols.zelda.split_predictions import unweighted_mean
 from karat.render.tables import UNDEFINED, draw_text, format_percent
+from karat.stats.share import Share
 
 
 def render_build_result(result: BuildResult, width: int | None = None) -> str:

@@ -8,8 +8,9 @@ from typing import Literal
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.protocols.zelda.scores import BenchmarkScores
-from karat.protocols.zelda.split_predictions import GoldMention, Share, SplitPredictions, unweighted_mean
+from karat.protocols.zelda.split_predictions import GoldMention, SplitPredictions, unweighted_mean
 from karat.render.tables import draw_text, format_percent
+from karat.stats.share import Share
 
 _GROUP_TITLES = {
     "training": "by status in the training text",

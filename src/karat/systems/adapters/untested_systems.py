@@ -107,8 +107,7 @@ def _broscheit_setup(snippets: int, entities: int, aida_b_accuracy: float) -> Tr
 UNTESTED_SYSTEMS: Final[Mapping[str, System]] = {
     "aida": _define(
         "AIDA",
-        "Links all mentions jointly in a graph, or each by context, or by prior only. The system `graph` "
-        "reimplements it.",
+        "Links all mentions jointly in a graph, or each by context, or by prior only.",
         "NIF, ELEVANT's linked articles or Karat JSONL",
         id_space="yago",
         hardest_task="sa2kb",
@@ -165,6 +164,13 @@ UNTESTED_SYSTEMS: Final[Mapping[str, System]] = {
         setups=[_broscheit_setup(8_800_000, 700_000, 78.8), _broscheit_setup(2_400_000, 500_000, 87.9)],
         citation="Broscheit 2019: Investigating Entity Knowledge in BERT with Simple Neural End-to-End "
         "Entity Linking. CoNLL.",
+    ),
+    "cmns": _define(
+        "CMNS",
+        "Ranks the entities of a tweet by lexical matching of n-grams, then by supervised learning; never published.",
+        "Karat JSONL",
+        hardest_task="rc2kb",
+        citation="Meij et al. 2012: Adding Semantics to Microblog Posts. WSDM.",
     ),
     "e2e": _define(
         "End-to-end neural entity linking",

@@ -70,3 +70,12 @@ def get_system(text: str, options: Mapping[str, str] | None = None) -> Configure
     fields = set(system.options.__dataclass_fields__)
     shared_options = {key: value for key, value in (options or {}).items() if key.replace("-", "_") in fields}
     return ConfiguredSystem(text, system, parse_options(system, shared_options | dict(name_options), name))
+
+
+def list_methods(original: str) -> tuple[str, ...]:
+    """Return the names of the systems that implement the published method of the system `original`."""
+    return tuple(
+        name
+        for name in registry.list_plugins("systems")
+        if registry.get_plugin("systems", name, System).method_of == original
+    )

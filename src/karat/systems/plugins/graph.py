@@ -7,29 +7,20 @@ A block is a group of mentions of one text that are linked jointly, as the dense
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from typing import Final, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
-import pyarrow.compute as pc
-from msgspec.structs import replace
 
-from karat.model.document import Candidate, Document, Prediction, Response
+from karat.model.document import Document, Prediction, Response
 from karat.model.spec.system import Refine, System, option
 from karat.model.tables.columns import Bools, Floats, Longs
 from karat.systems.linking.lexicon import SNAPSHOT_TRAINING, Lexicon, snapshot_metadata
+from karat.systems.linking.methods.blocks import CandidateArrays, choose_candidate, link_blocks
+from karat.systems.linking.methods.context_words import Keywords, build_keywords, split_words
 from karat.systems.linking.name_linker import NameLinkerOptions, detect_names, make_start, propose_candidates
-from karat.systems.linking.relatedness import Neighbours, find_neighbours, split_blocks
 from karat.systems.linking.stages import LINK_FIRST_CANDIDATE, make_document_stage
-
-_WORD: Final = re.compile(r"\w\w+")
-_MAX_NEIGHBOURS: Final = 200
-"""The maximal number of neighbours whose names are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +59,10 @@ def disambiguate(
 
     Mentions without candidates stay unchanged. Mentions of long texts are linked in blocks of up to 24.
     """
-    mentions = [prediction for prediction in response.predictions if prediction.candidates]
-    others = [prediction for prediction in response.predictions if not prediction.candidates]
     text_words = split_words(document.text)
-    linked = [
-        mention
-        for block in split_blocks(len(mentions))
-        for mention in _link_block(mentions[block], document.text, text_words, lexicon, keywords, weights)
-    ]
-    return replace(response, predictions=tuple(sorted([*linked, *others], key=lambda prediction: prediction.start)))
+    return link_blocks(
+        response, lambda mentions: _link_block(mentions, document.text, text_words, lexicon, keywords, weights)
+    )
 
 
 def _link_block(
@@ -91,11 +77,9 @@ def _link_block(
 
     `text_words`: distinct words of the whole `text`.
     """
-    owner = np.repeat(np.arange(len(mentions)), [len(prediction.candidates) for prediction in mentions])
-    candidates = [candidate for prediction in mentions for candidate in prediction.candidates]
-    codes = np.array([lexicon.codes.get(candidate.entity, -1) for candidate in candidates], np.int64)
-    prior = np.array([candidate.score or 0.0 for candidate in candidates])
-    local = weights.prior * prior
+    arrays = CandidateArrays.from_mentions(mentions, lexicon)
+    owner, codes = arrays.owner, arrays.codes
+    local = weights.prior * arrays.prior
     if weights.context:
         local = local + weights.context * _context_similarity(mentions, text, text_words, owner, codes, keywords)
     strength = local
@@ -107,10 +91,11 @@ def _link_block(
             * weights_
             * (weights.coherence / (len(mentions) - 1))
         )
-        strength = _settle_strengths(
-            local, edges, owner, find_densest(local, edges, owner, len(mentions)), len(mentions)
-        )
-    return [_rank_candidates(prediction, strength[owner == index]) for index, prediction in enumerate(mentions)]
+        strength = _settle_strengths(local, edges, arrays, find_densest(local, edges, owner, len(mentions)))
+    shares = strength / np.where(total := np.bincount(owner, strength), total, 1.0)[owner]
+    return [
+        choose_candidate(prediction, values) for prediction, values in zip(mentions, arrays.split(shares), strict=True)
+    ]
 
 
 def _pairwise_relatedness(codes: Longs, keywords: Keywords) -> Floats:
@@ -170,7 +155,7 @@ def find_densest(local: Floats, edges: Floats, owner: Longs, n_mentions: int) ->
     return alive
 
 
-def _settle_strengths(local: Floats, edges: Floats, owner: Longs, alive: Bools, n_mentions: int) -> Floats:
+def _settle_strengths(local: Floats, edges: Floats, arrays: CandidateArrays, alive: Bools) -> Floats:
     """Return the strength of each candidate: its own weight plus its edges to the candidates that mentions choose.
 
     Each mention chooses its strongest candidate; this is repeated until stable, at most 10 times. Candidates outside
@@ -178,103 +163,15 @@ def _settle_strengths(local: Floats, edges: Floats, owner: Longs, alive: Bools, 
     `find_densest`.
     """
     degree = np.where(alive, local + edges @ alive, -np.inf)
-    choice = _best_candidates(degree, owner, n_mentions)
+    choice = arrays.find_best(degree)
     strength = degree
     for _ in range(10):
         strength = local + edges[:, choice].sum(axis=1)
-        new_choice = _best_candidates(np.where(alive, strength, -np.inf), owner, n_mentions)
+        new_choice = arrays.find_best(np.where(alive, strength, -np.inf))
         if (new_choice == choice).all():
             break
         choice = new_choice
     return np.where(alive, strength, strength * 1e-3)
-
-
-def _best_candidates(strength: Floats, owner: Longs, n_mentions: int) -> Longs:
-    """Return the index of the strongest candidate of each mention; the first of equal ones."""
-    order = np.lexsort((np.arange(len(owner)), -strength, owner))
-    return np.asarray(order[np.searchsorted(owner[order], np.arange(n_mentions))])
-
-
-def _rank_candidates(prediction: Prediction, strength: Floats) -> Prediction:
-    """Return a mention linked to its strongest candidate, with ranked candidates; scores are shares of the strength."""
-    total = float(strength.sum()) or 1.0
-    order = np.argsort(-strength, kind="stable").tolist()
-    ranked = tuple(
-        Candidate(prediction.candidates[index].entity, round(float(strength[index]) / total, 6)) for index in order
-    )
-    return Prediction(prediction.start, prediction.end, ranked[0].entity, score=ranked[0].score, candidates=ranked)
-
-
-@dataclass(frozen=True, eq=False)
-class Keywords:
-    """The words of each entity: those of its name, its description and the names of its neighbours.
-
-    `neighbours`: neighbours of the entities in the link graph.
-    `texts`: name and description of each entity, in lower case, by entity code.
-    `names`: name of each entity and neighbour, in lower case, by code.
-    `idf`: inverse document frequency of each word, with the texts as documents.
-    `max_idf`: inverse document frequency of unknown words.
-    """
-
-    neighbours: Neighbours = field(repr=False)
-    texts: Sequence[str] = field(repr=False)
-    names: Sequence[str] = field(repr=False)
-    idf: dict[str, float] = field(repr=False)
-    max_idf: float
-    _cache: dict[int, tuple[frozenset[str], float]] = field(default_factory=dict, repr=False)
-
-    def similarity(self, words: frozenset[str], ignored: frozenset[str], codes: Longs) -> Floats:
-        """Return the similarity of a text, given by its `words`, to each entity of `codes`.
-
-        The similarity is the sum of the IDF of shared words that are not `ignored`, over the Euclidean norm of the IDF
-        of all words of the entity.
-        """
-        return np.array([self._similarity(words, ignored, code) for code in codes.tolist()])
-
-    def _similarity(self, words: frozenset[str], ignored: frozenset[str], code: int) -> float:
-        """Return the similarity of `words` to one entity."""
-        entity_words, norm = self._words_and_norm(code)
-        shared = (entity_words & words) - ignored  # fastest in this order: a text has more words than an entity
-        return math.fsum(self.idf.get(word, self.max_idf) for word in shared) / norm if shared else 0.0
-
-    def _words_and_norm(self, code: int) -> tuple[frozenset[str], float]:
-        """Return the words of an entity, with up to 200 neighbours, and the norm of their IDF; the result is cached."""
-        entry = self._cache.get(code)
-        if entry is None:
-            low, high = int(self.neighbours.starts[code]), int(self.neighbours.starts[code + 1])
-            neighbour_codes = self.neighbours.neighbours[low : min(high, low + _MAX_NEIGHBOURS)].tolist()
-            text = " ".join([self.texts[code], *(self.names[neighbour] for neighbour in neighbour_codes)])
-            words = frozenset(_WORD.findall(text))
-            norm = float(np.sqrt(math.fsum(self.idf.get(word, self.max_idf) ** 2 for word in words))) or 1.0
-            entry = self._cache[code] = (words, norm)
-        return entry
-
-
-def split_words(text: str) -> frozenset[str]:
-    """Return the distinct words of a text in lower case; words of one character are dropped."""
-    return frozenset(_WORD.findall(text.lower()))
-
-
-@cache
-def build_keywords(lexicon: Lexicon) -> Keywords:
-    """Build the keywords of a lexicon's entities: words of names, descriptions and names of neighbours. Cached.
-
-    The texts come from the lexicon's snapshots; for each entity, the first snapshot with a name gives the name, and the
-    first snapshot with a description gives the description.
-    """
-    neighbours = find_neighbours(lexicon)
-    names, descriptions = [""] * len(neighbours.ids), [""] * len(lexicon.ids)
-    for snapshot in reversed(lexicon.snapshots):  # the first snapshot has precedence
-        table = snapshot.get_table("entities")
-        if table is not None:
-            for column, ids, target in (("name", neighbours.ids, names), ("description", lexicon.ids, descriptions)):
-                for i, text in enumerate(pc.utf8_lower(table.look_up(ids, column)).to_pylist()):
-                    target[i] = text or target[i]
-    texts = [f"{name} {description}" for name, description in zip(names, descriptions, strict=False)]
-    word_counts = Counter(word for text in texts for word in set(_WORD.findall(text)))
-    n_texts = max(len(texts), 2)
-    idf = {word: float(np.log(n_texts / count)) for word, count in word_counts.items()}
-    return Keywords(neighbours, texts, names, idf, float(np.log(n_texts)))
 
 
 SYSTEM = System(
@@ -287,6 +184,7 @@ SYSTEM = System(
     stages={"detect": detect_names, "candidates": propose_candidates, "rank": _rank},
     fingerprint=lambda options: snapshot_metadata(options.kb),
     requirements=("links",),
+    method_of="aida",
     citation="Hoffart et al. 2011: Robust Disambiguation of Named Entities in Text. EMNLP.",
     training=SNAPSHOT_TRAINING,
 )

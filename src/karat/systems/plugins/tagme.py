@@ -7,10 +7,9 @@ A block is a group of mentions of one text that are linked jointly: by votes bet
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -28,13 +27,14 @@ from karat.systems.linking.lexicon import (
     choose_weights,
     snapshot_metadata,
 )
-from karat.systems.linking.relatedness import Neighbours, find_neighbours, split_blocks
+from karat.systems.linking.methods.blocks import CandidateArrays, link_blocks
+from karat.systems.linking.methods.spotting import (
+    MIN_LINK_PROBABILITY_DESCRIPTION,
+    get_link_probabilities,
+    make_spot_stage,
+)
+from karat.systems.linking.relatedness import Neighbours, find_neighbours
 from karat.systems.linking.stages import USE_GIVEN_MENTIONS, chain_stages, make_candidate_stage, make_document_stage
-
-_WORD: Final = re.compile(r"\w+(?:[.'’&-]\w+)*")
-_MAX_WORDS: Final = 6
-_DEFAULT_LINK_PROBABILITY: Final = (0.5, 0.02)
-"""The link probability of words without counts, with a capital and without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TagmeOptions:
     substitute: Substitute = option("none", SUBSTITUTE_DESCRIPTION)
     rho: float = option(0.1, "Minimum ρ of a mention, the mean of its link probability and coherence.")
     epsilon: float = option(0.3, "Share of the best candidate's votes that a more common candidate may lack.")
-    min_link_probability: float = option(0.05, "Minimum link probability of a mention.")
+    min_link_probability: float = option(0.05, MIN_LINK_PROBABILITY_DESCRIPTION)
     candidates: int = option(10, "Maximum number of candidates per mention.")
 
     @property
@@ -56,13 +56,7 @@ class TagmeOptions:
 
 def _detect(options: TagmeOptions) -> Refine:
     """Return the stage that detects words that are often links."""
-    lexicon = options.lexicon
-
-    def detect(document: Document, response: Response) -> Response:
-        spots = find_spots(document.text, lexicon, options.min_link_probability)
-        return replace(response, predictions=tuple(Prediction(spot.start, spot.end) for spot in spots))
-
-    return make_document_stage(detect)
+    return make_spot_stage(options.lexicon, options.min_link_probability)
 
 
 def _candidates(options: TagmeOptions) -> Refine:
@@ -84,64 +78,6 @@ def _start(options: TagmeOptions, gold_mentions: bool) -> Link:
     if gold_mentions:  # all given mentions are to be linked
         return chain_stages(USE_GIVEN_MENTIONS, _candidates(options), _rank(options, 0.0))
     return chain_stages(_detect(options), _candidates(options), _rank(options, options.rho))
-
-
-class Spot(NamedTuple):
-    """A sequence of words that may be a mention.
-
-    `start`, `end`: span in code points.
-    `row`: row of the surface form in the lexicon.
-    `link_probability`: share of the occurrences of the words that are links.
-    """
-
-    start: int
-    end: int
-    row: int
-    link_probability: float
-
-
-def find_spots(text: str, lexicon: Lexicon, min_link_probability: float) -> Iterator[Spot]:
-    """Yield sequences of up to 6 words that are in the lexicon and often links, in order and without overlaps.
-
-    The link probability must reach `min_link_probability`; without counts it is 0.5 with a capital, else 0.02.
-    """
-    words = [(word.start(), word.end()) for word in _WORD.finditer(text)]
-    first_words, loose, rows = lexicon.max_words_by_first_word, lexicon.loose_rows, lexicon.rows
-    lower = text.casefold() if text.isascii() else None
-    matches: list[Spot] = []
-    for index, (start, end) in enumerate(words):
-        word = lower[start:end] if lower is not None else text[start:end].casefold()
-        longest = first_words.get(word)
-        if longest is None:
-            continue
-        for stop in range(min(index + min(longest, _MAX_WORDS), len(words)), index, -1):
-            end = words[stop - 1][1]
-            surface = text[start:end]
-            row = rows.get(surface)
-            if row is None:
-                row = loose.get(lower[start:end] if lower is not None else surface.casefold())
-            if row is None or len(surface) < 2 or surface.isdigit():
-                continue
-            probability = float(lexicon.link_probability[row])
-            if probability != probability:
-                probability = _DEFAULT_LINK_PROBABILITY[not any(map(str.isupper, surface))]
-            if probability >= min_link_probability:
-                matches.append(Spot(start, end, row, probability))
-    yield from _remove_overlaps(matches)
-
-
-def _remove_overlaps(spots: list[Spot]) -> list[Spot]:
-    """Return spots without overlaps: the earlier or longer one wins unless the other has a higher link probability.
-
-    `spots` must be sorted by start, the longest first.
-    """
-    result: list[Spot] = []
-    for spot in spots:  # by their start, the longest first
-        while result and spot.start < result[-1].end and spot.link_probability > result[-1].link_probability:
-            result.pop()
-        if not result or spot.start >= result[-1].end:
-            result.append(spot)
-    return result
 
 
 class VoteResult(NamedTuple):
@@ -191,44 +127,28 @@ def annotate(
     ρ, the score of a link, is the mean of link probability and coherence. `epsilon` is that of `vote`. Mentions
     without candidates stay unchanged. Mentions of long texts are linked in blocks of up to 24.
     """
-    others = tuple(prediction for prediction in response.predictions if not prediction.candidates)
-    mentions = [prediction for prediction in response.predictions if prediction.candidates]
-    predictions = [
-        prediction
-        for block in split_blocks(len(mentions))
-        for prediction in _link_block(document, mentions[block], lexicon, neighbours, epsilon)
-    ]
-    accepted = [prediction for prediction in predictions if prediction.score is None or prediction.score >= rho]
-    return replace(response, predictions=tuple(sorted([*accepted, *others], key=lambda prediction: prediction.start)))
+    linked = link_blocks(response, lambda mentions: _link_block(document.text, mentions, lexicon, neighbours, epsilon))
+    accepted = (item for item in linked.predictions if item.score is None or item.score >= rho)
+    return replace(linked, predictions=tuple(accepted))
 
 
 def _link_block(
-    document: Document, mentions: list[Prediction], lexicon: Lexicon, neighbours: Neighbours, epsilon: float
+    text: str, mentions: list[Prediction], lexicon: Lexicon, neighbours: Neighbours, epsilon: float
 ) -> Iterator[Prediction]:
     """Yield the mentions of one block, linked by votes and scored by ρ; all must have candidates in the lexicon."""
-    if not mentions:
-        return
-    pairs = [(index, candidate) for index, prediction in enumerate(mentions) for candidate in prediction.candidates]
-    owner = np.array([index for index, _ in pairs])
-    codes = np.array([lexicon.codes[candidate.entity] for _, candidate in pairs])
-    prior = np.array([candidate.score or 0.0 for _, candidate in pairs])
-    result = vote(codes, owner, prior, len(mentions), neighbours, epsilon)
-    for index, prediction in enumerate(mentions):
-        row = lexicon.find_row(document.text[prediction.start : prediction.end])
-        probability = float(lexicon.link_probability[row]) if row >= 0 else np.nan
-        if probability != probability:
-            probability = _DEFAULT_LINK_PROBABILITY[
-                not any(map(str.isupper, document.text[prediction.start : prediction.end]))
-            ]
-        chosen = pairs[result.choices[index]][1]
-        votes = result.votes[owner == index]
+    arrays = CandidateArrays.from_mentions(mentions, lexicon)
+    result = vote(arrays.codes, arrays.owner, arrays.prior, len(mentions), neighbours, epsilon)
+    candidates = [candidate for prediction in mentions for candidate in prediction.candidates]
+    probabilities = get_link_probabilities(text, mentions, lexicon)
+    for index, (prediction, votes) in enumerate(zip(mentions, arrays.split(result.votes), strict=True)):
+        chosen = candidates[result.choices[index]]
         ranked = [
             Candidate(candidate.entity, round(float(vote), 6))
             for vote, candidate in sorted(zip(votes.tolist(), prediction.candidates, strict=True), key=lambda x: -x[0])
         ]
         others = [candidate for candidate in ranked if candidate.entity != chosen.entity]
         first = next(candidate for candidate in ranked if candidate.entity == chosen.entity)
-        score = round((probability + float(result.coherence[index])) / 2, 6)
+        score = round((probabilities[index] + float(result.coherence[index])) / 2, 6)
         yield Prediction(prediction.start, prediction.end, chosen.entity, score=score, candidates=(first, *others))
 
 
@@ -247,6 +167,7 @@ SYSTEM = System(
     },
     fingerprint=lambda options: snapshot_metadata(options.kb),
     requirements=("counts", "links"),
+    method_of="tagme-api",
     citation="Ferragina and Scaiella 2010: TAGME: On-the-Fly Annotation of Short Text Fragments "
     "(by Wikipedia Entities). CIKM.",
     training=SNAPSHOT_TRAINING,

@@ -11,11 +11,12 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from karat.data.catalogue import add_version_note
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
 from karat.model.errors import UnknownNameError, UsageError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json, read_json_value
-from karat.model.output.json_files import JsonRecord
+from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.model.results.result import Result
 from karat.model.tables.arrow import Arrow
 from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
@@ -42,10 +43,9 @@ TEXT_STATUS, BLANK_TEXT = "texts", "blank"
 """What a gold standard says about itself if its source has spans and no texts, for which blanks stand."""
 
 
-class ArchiveEntry(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
+class ArchiveEntry(JsonFile, frozen=True, kw_only=True, omit_defaults=True, tag="karat-entry/3"):
     """A system on a dataset under a profile, with the content hashes of its files."""
 
-    layout: Literal["karat-entry/3"] = "karat-entry/3"
     system: str
     dataset: str
     data: str
@@ -186,9 +186,9 @@ class Archive:
         return self._entries_by_dataset[key]
 
     def read_result(self, entry: ArchiveEntry) -> Result:
-        """Read the result of an entry."""
+        """Read the result of an entry, with a note if a newer version replaces its dataset."""
         result: Result = self._read_once("results", entry.result, lambda data: Result.from_json(data, where="results"))
-        return result
+        return add_version_note(result)
 
     def read_verdicts(self, entry: ArchiveEntry) -> Arrow | None:
         """Read the table of an entry's cases with their verdicts (see `collect_cases`); None if it has none."""

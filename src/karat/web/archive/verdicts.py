@@ -34,7 +34,7 @@ _DEFAULT_FACETS: Final = {
     "rarity": None,
     "length": None,
     "category": "categories",
-    "difficulty": "difficulty",
+    "difficulty": None,
 }
 """Facets scored by default, with the gold field that each needs."""
 

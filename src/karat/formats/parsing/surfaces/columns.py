@@ -23,9 +23,14 @@ ROLES: Final[Mapping[str, str]] = {
     "type": "the type of the mention",
     "score": "the confidence of the system",
     "texts": "a folder next to the table with DOC.txt, or another table there with columns for doc and text",
+    "token": "a token, in a CoNLL file with a token per line",
+    "tag": "the tag of the token, such as B-PER",
+    "id": "the id of the entity of the token, like entity",
+    "misc": "notes on the token, such as SpaceAfter=No",
 }
 """Roles of columns, with descriptions."""
 
+_TOKEN_ROLES = ("token", "tag", "id", "entity", "misc")
 _DOCUMENT_ROLES = ("doc", "text", "texts")
 
 
@@ -54,6 +59,8 @@ class ColumnRoles(msgspec.Struct, frozen=True):
                 raise UsageError(f"no column for {role}. Write {role}=COLUMN.")
         if len(roles) < len(pairs):
             raise UsageError(f"a role occurs twice in {columns!r}. Write each role once.")
+        if roles.keys() & {"token", "tag", "id", "misc"}:
+            return cls._from_token_roles(roles)
         if not roles.keys() & {"doc", "text"}:
             raise UsageError(
                 "no column for the documents. Add doc=COLUMN with their ids, or text=COLUMN with their texts."
@@ -68,6 +75,22 @@ class ColumnRoles(msgspec.Struct, frozen=True):
         if len({name.rpartition(".")[0] for role, name in column_roles.mention_columns.items() if "." in name}) > 1:
             raise UsageError("the columns of mentions are fields of different lists. Choose fields of one list.")
         return column_roles
+
+    @classmethod
+    def _from_token_roles(cls, roles: Mapping[str, str]) -> ColumnRoles:
+        """Return the roles of a CoNLL file; raise `UsageError` if token or tag is missing or a role does not fit."""
+        for role in ("token", "tag"):
+            if role not in roles:
+                raise UsageError(f"no column for the {role} of a CoNLL file. Add {role}=COLUMN.")
+        for role in roles:
+            if role not in _TOKEN_ROLES:
+                raise UsageError(f"a CoNLL file has no role {role}. Choose among {', '.join(_TOKEN_ROLES)}.")
+        return cls(tuple(roles.items()))
+
+    @property
+    def is_token_table(self) -> bool:
+        """Whether the table is a CoNLL file, with a token per line."""
+        return "token" in self.by_role
 
     @property
     def by_role(self) -> dict[str, str]:

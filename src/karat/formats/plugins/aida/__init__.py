@@ -12,6 +12,10 @@ differently, without a space before punctuation). The entity is YAGO's id, uncha
 URL, page id and Freebase id are in `same_as`, the type of the name in `types`, and train, testa or testb in `meta`.
 
 Neither file was available: this follows the README of the dataset.
+
+Karat writes the merged file. Words are split at the edges of mentions, and the text that is read back has a space
+between any two tokens and a line end between sentences. An empty id is an unlinked mention. Of overlapping mentions,
+the longest is written.
 """
 
 from __future__ import annotations
@@ -24,9 +28,10 @@ from dataclasses import dataclass, field
 from karat.formats.parsing.lines import Line, parse_integer, read_lines, split_columns
 from karat.formats.parsing.tokens.text import join_sentences
 from karat.formats.plugins.aida import conll2003
+from karat.formats.plugins.aida.writer import STORED_FIELDS, count_losses, write_corpus
 from karat.model.corpus import Corpus
 from karat.model.defects import isolate_defects, map_valid
-from karat.model.document import Document, Label
+from karat.model.document import UNLINKED, Document, Label
 from karat.model.errors import InputError
 from karat.model.spec.format import ByteSource, Format, Sample
 from karat.model.spec.settings.nil_spellings import AIDA_NIL
@@ -100,8 +105,8 @@ def _to_document(block: _Block) -> Document:
         entity, *other_ids = mention.ids
         start, end = starts[mention.start], ends[mention.end - 1]
         types = (mention.type,) if mention.type else ()
-        if entity == AIDA_NIL:
-            labels.append(Label(start, end, None, types=types))
+        if entity in (AIDA_NIL, ""):
+            labels.append(Label(start, end, None if entity else UNLINKED, types=types))
         else:
             labels.append(Label(start, end, entity, same_as=tuple(filter(None, other_ids)), types=types))
     return Document(block.id, text, tuple(labels), meta={"split": block.split.name} if block.split else {})
@@ -262,6 +267,9 @@ FORMAT = Format(
     recognises_folder=lambda names: _ANNOTATIONS_FILE in names or _MERGED_FILE in names,
     has_gold=lambda source: True,
     read_corpus=read_corpus,
+    write_corpus=write_corpus,
+    stored_fields=STORED_FIELDS,
+    count_losses=count_losses,
     description="The annotations with the user's CoNLL-2003 files, or the file merged from both.",
     sample=Sample.from_text("sample.tsv", "-DOCSTART- (1 a)\nAda\tB\tAda\tAda_Lovelace\nmet\n"),
 )

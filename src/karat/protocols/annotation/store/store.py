@@ -37,7 +37,7 @@ from karat.protocols.campaigns.participants import (
     select_participants,
 )
 from karat.protocols.campaigns.signatures import name_task
-from karat.protocols.campaigns.tables import LEASES, PROPERTIES, RECORDS, TASKS
+from karat.protocols.campaigns.tables import JUDGES, LEASES, PROPERTIES, RECORDS, TASKS
 
 DocumentStatus: TypeAlias = Literal["open", "done", "skipped"]
 """Whether an annotator works on a document, has finished it, or has skipped it."""
@@ -231,6 +231,20 @@ class AnnotationStore(ParticipantStore):
             return person
 
         return self.database.run_write(write)
+
+    def add_annotator(self, name: str) -> str:
+        """Return the pseudonym of a person named by pseudonym or worker id; a new worker id adds a person."""
+
+        def write(connection: Connection) -> str:
+            """Find or add the person."""
+            is_known = exists().where(JUDGES.c.pseudonym == name)
+            return name if connection.execute(select(is_known)).scalar() else find_or_add_person(connection, name)
+
+        return self.database.run_write(write)
+
+    def assign_document(self, annotator: str, task: AnnotationTask) -> None:
+        """Give a document to an annotator who does not have it, even if enough others have it."""
+        self.database.run_write(lambda connection: self._set_lease(connection, annotator, task.number, "open"))
 
     def get_role(self, person: str) -> Role:
         """Return what a person does."""

@@ -72,7 +72,8 @@ def reproduce_bat_2013(path: str) -> Reproduction:
 SUITE = Suite(
     title="BAT paper",
     description="Tables, figures and claims of the BAT paper (Cornolti et al. 2013). The outputs of its systems are "
-    "lost, so other systems fill its tables. Data: a folder with bat, zelda, elevant and formats.",
+    "lost, so their published methods in Karat and other systems fill its tables. Data: a folder with bat, zelda, "
+    "elevant and formats.",
     run=lambda path, kb: reproduce_bat_2013(path),
     data_path=".",
 )

@@ -276,7 +276,7 @@ def _count_available() -> Cell:
 def _build_system_cell(title: str, column: str, published: str) -> Cell:
     """Return the cell of a system: its hardest problem, and D2W if it links given mentions."""
     if title not in _SYSTEMS:
-        text = f"{title} was not available to the authors or later, so Karat's catalogue does not have it"
+        text = f"{title} was not available to the authors or later, so what it solves cannot be checked"
         return Cell(
             title, column, published, None, Explanation("data missing", text, missing_file=f"{title} (software)")
         )

@@ -10,6 +10,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -24,11 +25,21 @@ from karat.model.results.plot import Plot, PlotPoint, PlotSeries
 from karat.protocols.suites.bat_2013.commands import compare_outputs, create_files, draw_curve, score, show_near_misses
 from karat.protocols.suites.bat_2013.corpora import AIDA_LABELS, SOURCES, UPDATED, UPDATED_MSNBC
 from karat.protocols.suites.bat_2013.published_tables import TABLE_9, TABLE_12
-from karat.protocols.suites.bat_2013.runs import ELEVANT_FILES, SYSTEMS, SystemOutput, SystemOutputs, create_request
+from karat.protocols.suites.bat_2013.runs import (
+    ELEVANT_FILES,
+    METHODS,
+    SYSTEMS,
+    SystemOutput,
+    SystemOutputs,
+    create_request,
+)
 from karat.systems.claims.bat_2013 import RELATIONS, SCORE_TABLES, TABLE_5, read_cells, read_header, read_numbers
 
 OUTPUT_CACHE: Final = "benchmark/cache/results.cache"
 """BAT's file of the outputs and runtimes of all systems, which was never published."""
+
+NO_METHOD: Final = "–"
+"""The entry of a system that implements no method of an annotator of the paper."""
 
 LOST_OUTPUTS: Final = Explanation(
     "data missing",
@@ -38,7 +49,7 @@ LOST_OUTPUTS: Final = Explanation(
 """The explanation of a published value that needs the outputs of the paper's systems."""
 
 AIDA: Final = "AIDA/CONLL"
-_SCORE_COLUMNS: Final = ("Dataset", "System", "Best t", "F1_mic", "P_mic", "R_mic")
+_SCORE_COLUMNS: Final = ("Dataset", "System", "method of", "Best t", "F1_mic", "P_mic", "R_mic", "F1_mic of original")
 _TIME_DATASETS: Final = ("Meij", AIDA, "AQUAINT", "MSNBC", "IITB")
 _TITLES: Final = {
     "Table 5": "Scores by weak annotation match on the news datasets",
@@ -65,8 +76,15 @@ class ResultTables:
         relation, title = RELATIONS[name], _TITLES[name]
         datasets = _TABLE_DATASETS.get(name, (AIDA,))
         options = f"--set match={relation}{' --task c2kb' if name == 'Table 10' else ''}"
+        published = _read_f1(SCORE_TABLES[name])
         rows = [
-            (output.dataset, output.system, *self.outputs.get_best_score(output, relation).format())
+            (
+                output.dataset,
+                output.system,
+                METHODS.get(output.system, NO_METHOD),
+                *self.outputs.get_best_score(output, relation).format(),
+                _format_original(published.get((output.dataset, METHODS.get(output.system, "").casefold()))),
+            )
             for dataset in datasets
             for output in self.outputs.list_outputs(dataset)
         ]
@@ -76,8 +94,34 @@ class ResultTables:
             "\n".join([*create_files(datasets), *(score(dataset, options) for dataset in datasets)]),
             tuple(_list_lost_cells(SCORE_TABLES[name])),
             own_table=(_SCORE_COLUMNS, *rows) if rows else (),
-            notes=tuple(self._describe_systems(datasets)),
+            notes=(*self._describe_systems(datasets), *self._compare_orders(name, datasets)),
         )
+
+    def _compare_orders(self, name: str, datasets: Sequence[str]) -> Iterator[str]:
+        """Yield for each dataset of a table how many pairs of methods have the order of the original systems by F1."""
+        published = _read_f1(SCORE_TABLES[name])
+        for dataset in datasets:
+            scores = [
+                (METHODS[output.system], self.outputs.get_best_score(output, RELATIONS[name]).f1)
+                for output in self.outputs.list_outputs(dataset)
+                if (dataset, METHODS.get(output.system, "").casefold()) in published
+            ]
+            pairs = [
+                (pair, [published[dataset, annotator.casefold()] for annotator, _ in pair])
+                for pair in combinations(scores, 2)
+            ]
+            unequal = [(pair, original) for pair, original in pairs if original[0] != original[1]]
+            reversed_pairs = [
+                " and ".join(name for name, _ in pair)
+                for pair, original in unequal
+                if (pair[0][1] - pair[1][1]) * (original[0] - original[1]) <= 0
+            ]
+            if unequal:
+                yield (
+                    f"{dataset}: {len(unequal) - len(reversed_pairs)} of {len(unequal)} pairs of methods have the "
+                    f"order that the paper reports for the original systems by F1. Not so: "
+                    f"{'; '.join(reversed_pairs) or 'none'}."
+                )
 
     def _explain_missing(self, dataset: str) -> Iterator[str]:
         """Yield which file is missing if there are no outputs for a dataset."""
@@ -88,9 +132,10 @@ class ResultTables:
     def _describe_systems(self, datasets: Sequence[str]) -> Iterator[str]:
         """Yield which systems a table has, and how many gold entities the built-in snapshot has."""
         yield (
-            "The table of Karat's values has the systems at hand. popular, graph[variant=local], graph and tagme are "
-            "Karat's counterparts of AIDA-PriorityOnly, AIDA-Local, AIDA-CocktailParty and TagMe with the built-in "
-            "snapshot. It has no counts of links, so prior would equal popular."
+            "The table of Karat's values has the systems at hand. A system in the column method of implements the "
+            "published method of that annotator with the built-in snapshot. Its figures are those of the method in "
+            "Karat, never of the original system, and do not count as reproduced; F1_mic of original is printed "
+            "in the paper. The snapshot has no counts of links, so popularity takes their place."
         )
         if any(output.system not in SYSTEMS for dataset in datasets for output in self.outputs.list_outputs(dataset)):
             yield "The other systems are outputs published with ELEVANT, which have no scores and so no threshold."
@@ -345,6 +390,17 @@ class ResultTables:
 
 DISSIMILARITY_COMMAND: Final = "\n".join([*create_files((AIDA,)), compare_outputs(AIDA, "weak")])
 """The command lines that show how many annotations of one system only are correct."""
+
+
+def _read_f1(table: str) -> dict[tuple[str, str], float]:
+    """Return micro F1 in a printed table by dataset and annotator, in lower case since the paper varies it."""
+    rows = read_numbers(table, "F1_mic").items()
+    return {(row.partition(", ")[0], row.partition(", ")[2].casefold()): score for row, score in rows}
+
+
+def _format_original(score: float | None) -> str:
+    """Return the published score of the original system; a dash if the table has none."""
+    return NO_METHOD if score is None else f"{score:.1f}"
 
 
 def _list_lost_cells(table: str) -> Iterator[Cell]:

@@ -21,8 +21,23 @@ from karat.systems.running.run import run_system
 from karat.systems.running.system import RunnableSystem
 from karat.systems.running.system_runner import RunOptions
 
-SYSTEMS: Final = ("popular", "graph[variant=local]", "graph", "tagme[substitute=popularity]")
-"""Karat's counterparts of AIDA-PriorityOnly, AIDA-Local, AIDA-CocktailParty and TagMe, with the built-in snapshot."""
+METHODS: Final = {
+    "popular": "AIDA-PriorityOnly",
+    "graph[variant=local]": "AIDA-Local",
+    "graph": "AIDA-CocktailParty",
+    "dbpedia-spotlight-method": "DBpedia Spotlight",
+    "illinois-wikifier-method[linker=0]": "Illinois Wikifier",
+    "tagme[substitute=popularity]": "TagMe 2",
+    "wikipedia-miner-method[substitute=popularity,min-probability=0]": "Wikipedia Miner",
+    "cmns-method[substitute=popularity,min-commonness=0]": "CMNS",
+}
+"""By system of Karat, with the built-in snapshot, the annotator of the paper whose published method it implements.
+
+Where a method decides what is a link, the threshold of the experiments does so instead.
+"""
+
+SYSTEMS: Final = tuple(METHODS)
+"""Karat's systems."""
 
 DATASETS: Final = ("AIDA/CONLL", "AQUAINT", "MSNBC", UPDATED, "IITB", "Meij")
 """The datasets in the order of the paper's tables; ELEVANT's outputs for MSNBC are for the updated version."""

@@ -13,7 +13,8 @@ from karat.protocols.papers.output_files import ZELDA_SYSTEMS
 from karat.protocols.suites.zelda_2023.built_lists import BuiltLists, list_commands, measure_published_lists
 from karat.protocols.suites.zelda_2023.inputs import LISTS, SNAPSHOT_SYSTEMS, ZeldaFiles
 from karat.protocols.zelda.candidates.recall import ListRecall
-from karat.protocols.zelda.split_predictions import Share, SplitPredictions, group_shares, unweighted_mean
+from karat.protocols.zelda.split_predictions import SplitPredictions, group_shares, unweighted_mean
+from karat.stats.share import Share
 from karat.systems.claims.zelda_2023 import BRACKETS, COLUMNS_3, COLUMNS_4, MEAN, SPLITS, TABLE_3, TABLE_4
 
 _LIST_ROWS: Final = ("MFS", "CL-RECALL", "CG-recall")

@@ -12,7 +12,8 @@ import numpy as np
 from karat.model.errors import InputError
 from karat.model.tables.columns import Bools, Longs
 from karat.protocols.zelda.candidates.candidate_lists import CandidateLists
-from karat.protocols.zelda.split_predictions import GoldMention, Share, group_shares, unweighted_mean
+from karat.protocols.zelda.split_predictions import GoldMention, group_shares, unweighted_mean
+from karat.stats.share import Share
 
 CUTS: Final = (1, 2, 3, 5, 10, 20, 30, 50, 100)
 """Ranks at which recall is computed, besides whole lists."""

@@ -10,11 +10,13 @@ from msgspec.structs import replace
 
 from karat.data.near_misses import share_above
 from karat.model.errors import InputError, KaratError, UsageError
+from karat.model.registry import get_plugin
+from karat.model.spec.facet import Facet
 from karat.model.tables.arrow import Arrow
 from karat.render.curves import AlphaCurveFile, CategoryCurveFile, CoverageCurveFile, ThresholdCurveFile
 from karat.stats.calibration import reliability
 from karat.web.archive.archive import AnyCurve, Archive, ArchiveEntry
-from karat.web.archive.case_table import check_mentions
+from karat.web.archive.case_table import FACET_PREFIX
 from karat.web.archive.resource import Resource
 from karat.web.archive.shape import ChartData, CurveLine, CurvesResource
 
@@ -23,6 +25,7 @@ _POINTS: Final = 240
 
 _BINS: Final = 10
 _STEPS: Final = 50
+_DIFFICULTY = "difficulty"
 
 _C = TypeVar("_C", ThresholdCurveFile, CoverageCurveFile, AlphaCurveFile, CategoryCurveFile)
 
@@ -193,32 +196,39 @@ def _relatedness_chart(_: Archive, __: str, inputs: Sequence[_ChartInput]) -> Ch
     )
 
 
-def _difficulty_chart(archive: Archive, key: str, inputs: Sequence[_ChartInput]) -> ChartData:
-    """Build the chart of recall by the difficulty labels of gold mentions."""
-    corpus = archive.read_corpus(key)
-    labels = [] if corpus is None else [label for document in corpus for label in document.labels]
-    brackets = sorted({label.difficulty for label in labels if label.difficulty is not None}, key=_bracket_key)
-    if not brackets:
-        raise UsageError("the gold standard has no difficulty labels.")
-    lines = []
+def _difficulty_chart(_: Archive, __: str, inputs: Sequence[_ChartInput]) -> ChartData:
+    """Build the chart of recall by the difficulty of gold mentions, stored or computed."""
+    column = FACET_PREFIX + _DIFFICULTY
+    shares: list[dict[str, float]] = []
+    systems = []
     for item in inputs:
-        if item.cases is None:
+        if item.cases is None or column not in item.cases.column_names:
             continue
-        check_mentions(item.cases, len(labels))
-        counts = {bracket: [0.0, 0.0] for bracket in brackets}
-        columns = (item.cases.column(name).to_pylist() for name in ("mention", "matched_gold", "unmatched_gold"))
-        for mention, correct, missed in zip(*columns, strict=True):
-            bracket = None if mention is None else labels[mention].difficulty
-            if bracket is not None:
-                counts[bracket][0] += correct
-                counts[bracket][1] += correct + missed
-        shares = [correct / total if total else None for correct, total in counts.values()]
-        lines.append(_make_line(item.system_index, list(range(len(brackets))), shares))
-    if not lines:
+        counts: dict[str, list[float]] = {}
+        columns = (item.cases.column(name).to_pylist() for name in (column, "matched_gold", "unmatched_gold"))
+        for values, correct, missed in zip(*columns, strict=True):
+            for value in values or ():
+                sums = counts.setdefault(value, [0.0, 0.0])
+                sums[0] += correct
+                sums[1] += correct + missed
+        shares.append({value: correct / total for value, (correct, total) in counts.items() if total})
+        systems.append(item.system_index)
+    facet = get_plugin("facets", _DIFFICULTY, Facet)
+    values = sorted({value for counts in shares for value in counts}, key=_bracket_key)
+    if not {*values}.isdisjoint(facet.value_order):
+        values = facet.sort_values(values)
+    if not values:
         raise UsageError("the archive has results but no cases. Pass gold and predictions to `karat report`.")
-    description = "Recall by the difficulty labels of the gold standard."
+    lines = [
+        _make_line(system, list(range(len(values))), [counts.get(value) for value in values])
+        for system, counts in zip(systems, shares, strict=True)
+    ]
+    description = (
+        "Recall by the difficulty of gold mentions: that of the gold standard, or else the level that popularity and "
+        "names in the knowledge base give them."
+    )
     chart = _make_chart("difficulty", "Recall by difficulty", description, "difficulty", "recall", lines)
-    return replace(chart, form="bars", ticks=brackets)
+    return replace(chart, form="bars", ticks=values)
 
 
 def _bracket_key(bracket: str) -> tuple[float, str]:

@@ -1,13 +1,19 @@
 """brat standoff: `NAME.ann` with annotations in lines next to `NAME.txt`, a folder of such pairs or a single file.
 
-Written from the public description of the format (brat.nlplab.org/standoff), not from real files. Text-bound
+Written from the public description of the format (brat.nlplab.org/standoff). Text-bound
 annotations (T) are mentions with their type. A normalization (N) is the link of a mention, unchanged
 (`Wikipedia:534366`), and its text is the name; several of one mention are alternatives. Attributes (A, M) become
 categories (`Confidence:High`). Relations (R) between two linked mentions are triples. Offsets count code points,
 unless the surfaces show otherwise.
 
-A mention of several fragments spans from its first to its last character. Triggers of events are not mentions.
-Triggers, events, notes and equivalences are counted and skipped. brat has no NIL: a mention without N is unlinked.
+A mention of several fragments spans from its first to its last character, and a category `fragments:0 3;8 11` has the
+fragments. Triggers of events are not mentions. Triggers, events, notes and equivalences are counted and skipped. A
+mention without N is unlinked. brat has no NIL: the attribute `NIL` of a mention stands for it.
+
+Karat writes a folder with a pair of files per document, `annotation.conf` and `tools.conf`, so that brat opens it. Ids
+need the name of a database in brat: QIDs are written as `Wikidata:Q64`, and other ids without a prefix as `Entity:…`.
+Notes of the type `karat` have what brat cannot hold, as JSON, such as ids without these prefixes, candidates, scores,
+optional labels and metadata of the document.
 """
 
 from __future__ import annotations
@@ -17,16 +23,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
+from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, parse_fields
 from karat.formats.parsing.lines import Line, decode_utf8, read_lines
 from karat.formats.parsing.numbers import parse_offset
-from karat.formats.parsing.offset_units import RawSpan, to_code_points
+from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, to_code_points
+from karat.formats.plugins.brat.writer import (
+    DOCUMENT_TARGET,
+    FRAGMENTS,
+    NIL_ATTRIBUTE,
+    PREFIXES_FIELD,
+    write_folder,
+)
 from karat.model.corpus import Corpus
 from karat.model.defects import isolate_defects, skip_or_raise
-from karat.model.document import UNLINKED, Document, Label, Response, Triple
+from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
 from karat.model.errors import InputError
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format, Sample
@@ -38,19 +52,24 @@ _UNREAD_KINDS = {"E": "events", "#": "notes", "*": "equivalences"}
 
 
 class _Mention(NamedTuple):
-    """A text-bound annotation: its type, and its span in the units of the file."""
+    """A text-bound annotation: its type, its span in the units of the file, and its offsets if it has fragments."""
 
     type: str
     span: RawSpan
+    fragments: str | None = None
 
 
 @dataclass(slots=True)
 class _Annotations:
-    """The annotations of a file: mentions by id, links and attributes by mention id, relations, and event triggers."""
+    """The annotations of a file: mentions by id, relations and event triggers.
+
+    Links, attributes and further fields of Karat are by mention id.
+    """
 
     mentions: dict[str, _Mention] = field(default_factory=dict)
     links: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     attributes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    fields: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     relations: list[tuple[str, str, str]] = field(default_factory=list)
     triggers: set[str] = field(default_factory=set)
 
@@ -58,25 +77,42 @@ class _Annotations:
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents of a folder or file, always with their texts (`text` is ignored)."""
     skipped: Counter[str] = Counter()
+    surfaces = SurfaceCheck()
     documents = []
     for name, file, txt in _find_pairs(source, skipped):
         with isolate_defects():
             content = decode_utf8(txt.read_bytes(), txt)
-            labels, relations = _read_annotations(file, content, skipped)
-            documents.append(Document(name, content, merge_duplicate_labels(labels, skipped), relations=relations))
+            annotations = _read_annotations(file, skipped)
+            labels = [
+                add_fields(label, fields, file.label)
+                for label, fields in _to_labels(annotations, content, skipped, surfaces)
+            ]
+            document = Document(
+                name, content, merge_duplicate_labels(labels, skipped), relations=_to_triples(annotations, skipped)
+            )
+            documents.append(add_fields(document, annotations.fields[DOCUMENT_TARGET], file.label))
+    surfaces.require_matches()
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped)
 
 
 def read_run(source: ByteSource) -> Run:
     """Read a system's predictions, which brat writes like gold labels."""
     skipped: Counter[str] = Counter()
+    surfaces = SurfaceCheck()
     responses, texts = [], []
     for name, file, txt in _find_pairs(source, skipped):
         with isolate_defects():
             content = decode_utf8(txt.read_bytes(), txt)
-            labels, relations = _read_annotations(file, content, skipped)
-            responses.append(Response(name, to_predictions(labels), relations=relations))
+            annotations = _read_annotations(file, skipped)
+            predictions = tuple(
+                add_fields(prediction, fields, file.label)
+                for label, fields in _to_labels(annotations, content, skipped, surfaces)
+                for prediction in to_predictions([label])
+            )
+            response = Response(name, predictions, relations=_to_triples(annotations, skipped))
+            responses.append(add_fields(response, annotations.fields[DOCUMENT_TARGET], file.label))
             texts.append(content)
+    surfaces.require_matches()
     return Run.from_reader(responses, name=source.stem, skipped=skipped, texts=texts)
 
 
@@ -117,35 +153,56 @@ def _find_pairs(source: ByteSource, skipped: Counter[str]) -> Iterator[tuple[str
             skipped["texts without annotations"] += f"{stem}.ann" not in files
 
 
-def _read_annotations(source: ByteSource, text: str, skipped: Counter[str]) -> tuple[list[Label], tuple[Triple, ...]]:
-    """Read the labels and relations of an .ann file about `text`; other annotations are dropped and counted."""
+def _read_annotations(source: ByteSource, skipped: Counter[str]) -> _Annotations:
+    """Read the annotations of an .ann file; those of other kinds are dropped and counted in `skipped`."""
     annotations = _Annotations()
     for line in read_lines(source):
         if line.text.strip():
             _parse_line(line, source, annotations, skipped)
+    return annotations
+
+
+def _to_labels(
+    annotations: _Annotations, text: str, skipped: Counter[str], surfaces: SurfaceCheck
+) -> Iterator[tuple[Label, dict[str, Any]]]:
+    """Yield the labels of a document, each with its further fields; surfaces are compared with `text`."""
     mentions = {name: mention for name, mention in annotations.mentions.items() if name not in annotations.triggers}
     skipped["triggers of events"] += len(annotations.mentions) - len(mentions)
     for by_target in (annotations.links, annotations.attributes):
         skipped["normalizations and attributes of annotations other than mentions"] += len(
             by_target.keys() - mentions.keys()
         )
-    spans = to_code_points(text, [mention.span for mention in mentions.values()], skipped)
-    labels = []
+    prefixes = tuple(annotations.fields[DOCUMENT_TARGET].get(PREFIXES_FIELD, ()))
+    spans = to_code_points(text, [mention.span for mention in mentions.values()], skipped, surfaces)
     for (name, mention), (start, end) in zip(mentions.items(), spans, strict=True):
         links = annotations.links.get(name, {})
-        for entity, title in links.items() or [(UNLINKED, "")]:
-            labels.append(
-                Label(
-                    start,
-                    end,
-                    entity,
-                    name=title or None,
-                    types=(mention.type,),
-                    categories=tuple(annotations.attributes.get(name, ())),
-                    mention_id=name if len(links) > 1 else None,
-                )
+        categories = list(annotations.attributes.get(name, ()))
+        is_nil = not links and NIL_ATTRIBUTE in categories
+        if is_nil:
+            categories.remove(NIL_ATTRIBUTE)
+        if mention.fragments is not None:
+            edges = list(map(int, re.split("[ ;]", mention.fragments)))
+            gaps = zip(edges[1:-1:2], edges[2:-1:2], strict=True)
+            if (start, end) != (min(edges), max(edges)) or any(text[low:high].strip() for low, high in gaps):
+                skipped["mentions of several fragments (read as one span from first to last)"] += 1
+                categories.append(f"{FRAGMENTS}:{mention.fragments}")
+        for entity, title in links.items() or [(None if is_nil else UNLINKED, "")]:
+            label = Label(
+                start,
+                end,
+                remove_prefix(entity, prefixes),
+                name=title or None,
+                types=(mention.type,),
+                categories=tuple(categories),
+                mention_id=name if len(links) > 1 else None,
             )
-    return labels, _to_triples(annotations, skipped)
+            yield label, annotations.fields.get(name, {})
+
+
+def remove_prefix(entity: EntityId, prefixes: tuple[str, ...]) -> EntityId:
+    """Return an id without the one of `prefixes` that the writer added to it, if any."""
+    prefix = next((prefix for prefix in prefixes if isinstance(entity, str) and entity.startswith(prefix)), "")
+    return entity[len(prefix) :] if isinstance(entity, str) else entity
 
 
 def _parse_line(line: Line, source: ByteSource, annotations: _Annotations, skipped: Counter[str]) -> None:
@@ -155,7 +212,7 @@ def _parse_line(line: Line, source: ByteSource, annotations: _Annotations, skipp
     if kind == "T" and cells:
         if name in annotations.mentions:
             raise _line_error(line, source, f"the duplicate id {name}", "distinct ids")
-        annotations.mentions[name] = _parse_mention(cells, line, source, skipped)
+        annotations.mentions[name] = _parse_mention(cells, line, source)
     elif kind == "N" and len(words) >= 3:
         annotations.links[words[1]][" ".join(words[2:])] = cells[1] if len(cells) > 1 else ""
     elif kind in ("A", "M") and len(words) >= 2:
@@ -163,6 +220,8 @@ def _parse_line(line: Line, source: ByteSource, annotations: _Annotations, skipp
     elif kind == "R" and len(words) == 3:
         first, second = (word.partition(":")[2] for word in words[1:])
         annotations.relations.append((first, words[0], second))
+    elif kind == "#" and len(words) == 2 and words[0] == EXTRA_KEY and len(cells) > 1:
+        annotations.fields[words[1]] |= parse_fields(cells[1], f"{source.label}:{line.number}")
     elif kind in _UNREAD_KINDS and words:
         skipped[_UNREAD_KINDS[kind]] += 1
         if kind == "E":
@@ -171,17 +230,17 @@ def _parse_line(line: Line, source: ByteSource, annotations: _Annotations, skipp
         raise _line_error(line, source)
 
 
-def _parse_mention(cells: Sequence[str], line: Line, source: ByteSource, skipped: Counter[str]) -> _Mention:
-    """Parse type, offsets and surface of a mention; several fragments become one span, counted in `skipped`."""
+def _parse_mention(cells: Sequence[str], line: Line, source: ByteSource) -> _Mention:
+    """Parse type, offsets and surface of a mention; several fragments become one span."""
     match = _TEXT_BOUND.fullmatch(cells[0])
     if match is None:
         raise _line_error(line, source)
     location = f"{source.label}:{line.number}"
     ends = [parse_offset(number, location, "offset") for number in re.split("[ ;]", match["spans"])]
     is_discontinuous = len(ends) > 2
-    skipped["mentions of several fragments (read as one span from first to last)"] += is_discontinuous
     surface = cells[1] if len(cells) > 1 and not is_discontinuous else None
-    return _Mention(match["type"], RawSpan(min(ends), max(ends), surface, location))
+    span = RawSpan(min(ends), max(ends), surface, location)
+    return _Mention(match["type"], span, match["spans"] if is_discontinuous else None)
 
 
 def _line_error(line: Line, source: ByteSource, problem: str = "", expected: str = "") -> InputError:
@@ -196,10 +255,15 @@ def _line_error(line: Line, source: ByteSource, problem: str = "", expected: str
 
 def _to_triples(annotations: _Annotations, skipped: Counter[str]) -> tuple[Triple, ...]:
     """Return the relations between two linked mentions, by their first links; others are dropped and counted."""
+    prefixes = tuple(annotations.fields[DOCUMENT_TARGET].get(PREFIXES_FIELD, ()))
     triples = []
     for first, kind, second in annotations.relations:
-        ends = [next(iter(annotations.links.get(name, {})), None) for name in (first, second)]
-        if ends[0] is not None and ends[1] is not None:
+        ends = [
+            annotations.fields.get(name, {}).get("entity")
+            or remove_prefix(next(iter(annotations.links.get(name, {})), None), prefixes)
+            for name in (first, second)
+        ]
+        if isinstance(ends[0], str) and isinstance(ends[1], str):
             triples.append(Triple(ends[0], kind, ends[1]))
     skipped["relations that are not between two linked mentions"] += len(annotations.relations) - len(triples)
     return tuple(triples)
@@ -226,6 +290,7 @@ FORMAT = Format(
     has_gold=lambda source: True,
     read_corpus=read_corpus,
     read_run=read_run,
+    write_folder=write_folder,
     recognises_folder=_recognises_folder,
     description="Annotations in .ann files next to the annotated .txt files.",
     is_kind_ambiguous=True,

@@ -1,0 +1,1 @@
+"""Publishing of datasets: registration in the user's catalogue, splits, and leakage between them."""

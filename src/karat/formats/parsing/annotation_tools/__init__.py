@@ -1,0 +1,1 @@
+"""Values that the formats of annotation tools share."""

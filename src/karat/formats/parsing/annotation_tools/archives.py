@@ -1,0 +1,69 @@
+"""Archives in memory: the members of a zip file, also of zip files in it, and zip files from members."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from typing import IO, Final
+
+from karat.model.errors import InputError
+from karat.model.limits import get_limit, limit_error
+from karat.storage.files import ByteMeter
+
+ZIP_MAGIC: Final = b"PK\x03\x04"
+_ERRORS: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+_CHUNK: Final = 1 << 18
+
+
+def read_members(data: bytes, where: str) -> dict[str, bytes]:
+    """Return the files of a zip file by path; those of a zip file in it under its path.
+
+    Raise `InputError` about `where` if the file is damaged, and above the limits on size and number.
+    """
+    members: dict[str, bytes] = {}
+    _add_members(data, "", members, ByteMeter(where, len(data)), where)
+    return members
+
+
+def _add_members(data: bytes, prefix: str, members: dict[str, bytes], meter: ByteMeter, where: str) -> None:
+    """Add the files of a zip file, whose path is `prefix`, to `members`."""
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            for info in archive.infolist():
+                if info.is_dir():
+                    continue
+                if len(members) >= get_limit("members"):
+                    finding = f"more than {get_limit('members'):,} files"
+                    raise limit_error("members", where, finding, "Pass a part of the export")
+                with archive.open(info) as file:
+                    content = _read_metered(file, meter)
+                path = prefix + info.filename
+                if not prefix and content.startswith(ZIP_MAGIC) and path.endswith(".zip"):
+                    _add_members(content, f"{path}/", members, meter, where)
+                else:
+                    members[path] = content
+    except _ERRORS as problem:
+        raise InputError(
+            where,
+            actual=f"a zip file that cannot be read ({prefix.rstrip('/')}{': ' if prefix else ''}{problem})",
+            expected="a complete zip file",
+            remedy="Export or download it again",
+        ) from None
+
+
+def _read_metered(file: IO[bytes], meter: ByteMeter) -> bytes:
+    """Return the content of a member, whose bytes are counted while they are read."""
+    chunks = []
+    while chunk := file.read(_CHUNK):
+        meter.add(len(chunk))
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def write_members(members: Mapping[str, bytes], file: IO[bytes]) -> None:
+    """Write a zip file with these files; its bytes depend on their content only."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in members.items():
+            archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)

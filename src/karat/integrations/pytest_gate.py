@@ -1,0 +1,72 @@
+"""Plugin of pytest: the fixture `karat_gate`, which fails a test if a new version is significantly worse.
+
+pytest loads this module in every session, so the rest of Karat is imported only when a test calls the fixture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from karat.analysis.comparison.gate import GateResult
+    from karat.data.inputs import GoldInput, PredictionsInput
+
+_WIDTH = 100
+"""Columns of the message of a failed test."""
+
+
+@pytest.fixture
+def karat_gate() -> Callable[..., GateResult]:
+    """Return a function that fails the test if a new version of a system is significantly worse than a baseline.
+
+    Its parameters are those of `check_versions`.
+    """
+    return check_versions
+
+
+def check_versions(
+    gold: GoldInput | None,
+    new: PredictionsInput,
+    baseline: PredictionsInput,
+    *,
+    measure: str | None = None,
+    max_drop: float = 0.0,
+    profile: str = "karat",
+    settings: Mapping[str, str] | None = None,
+    kb: str | None = None,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    max_flips: int = 10,
+) -> GateResult:
+    """Compare `new` with `baseline` on `gold`, and fail the test if it is significantly worse.
+
+    The test fails if, on some dataset, the whole interval of the difference is a drop of more than `max_drop`. `gold`
+    is None if `new` and `baseline` are results. `max_flips` is the number of lost, and of gained, mentions in the
+    message.
+    """
+    __tracebackhide__ = True
+    from karat.analysis.comparison.entries import resolve_entries
+    from karat.analysis.comparison.gate import check_gate
+    from karat.evaluation.request import Request
+    from karat.model.errors import KaratError
+    from karat.render.gate import render_page
+
+    message = ""
+    try:
+        result = check_gate(
+            resolve_entries(gold, {"new": new}),
+            resolve_entries(gold, {"baseline": baseline}),
+            Request.from_options(profile=profile, settings=settings or {}, kb=kb),
+            max_drop=max_drop,
+            confidence=confidence,
+            measure=measure,
+            resamples=resamples,
+        )
+    except KaratError as problem:
+        message = f"karat_gate: {problem}"
+    if message or not result.is_passed:
+        pytest.fail(message or render_page(result, None, max_flips, _WIDTH), pytrace=False)
+    return result
