@@ -73,6 +73,7 @@ PAGES = [
     ["data", "split", "mine", "--out", "parts", "--by", "types", "--training", "OTHER"],
     ["data", "sheet", "mine", "--out", "published"],
     ["data", "remove", "mine"],
+    ["completion", "bash"],
     ["verify", "apply", "OVERLAY", "demo", "--out", "PATCHED.jsonl"],
     ["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo"],
     ["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo", "--profile", "gerbil", "--set", "prefixes=Q"],
