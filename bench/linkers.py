@@ -18,7 +18,7 @@ from karat.model.document import Document
 from karat.model.spec.system import Link
 from karat.systems.linking.system import get_system
 
-SYSTEMS = ("prior[substitute=popularity]", "tagme[substitute=popularity]", "graph", "popular")
+SYSTEMS = ("prior[substitute=popularity]", "tagme[substitute=popularity]", "graph", "popular", "light")
 PAGES = "data/zelda/jsonl/test_cweb.jsonl.gz"
 TOKEN = re.compile(r"\w+|[^\w\s]")
 TIMES = 3

@@ -5,12 +5,17 @@ from __future__ import annotations
 from karat.cli.options.declaration import karat_command
 from karat.cli.output import echo, page_width, print_tables
 
-_SYSTEMS = ("graph", "graph[variant=local]", "tagme", "prior")
+_SYSTEMS = {
+    "light": "light",
+    "popular": "popular",
+    "tagme": "tagme",
+    "tagme+light": "pipeline:tagme+popular+light",
+}
 _NEXT_STEPS = """
 Try next:
   karat systems                                        list systems
-  karat systems stages graph                           find the weakest stage
-  karat run tagme graph --on demo --substitute popularity   run systems
+  karat systems stages light                           find the weakest stage
+  karat run tagme light --on demo --substitute popularity   run systems
   karat score demo demo --all                          show every measure
   karat score demo demo --by types                     score by entity type
   karat show demo demo --outcome wrong                 show errors in context
@@ -25,8 +30,12 @@ Try next:
 def command() -> None:
     """Run four systems on the built-in dataset and compare them.
 
-    The systems use the starter snapshot. It has no link counts, so entity popularity replaces them.
+    `light` is learned, `popular` ignores the context, in `tagme` the mentions of a text vote for each other's entities,
+    and `tagme+light` is `pipeline:tagme+popular+light`, which links the mentions of `tagme` as `light` does. All use
+    the starter snapshot. It has no link counts, so entity popularity replaces them.
     """
+    from dataclasses import replace
+
     from karat.analysis.comparison.api import compare
     from karat.data.load import load
     from karat.evaluation.evaluation import evaluate
@@ -35,7 +44,10 @@ def command() -> None:
     from karat.systems.linking.system import get_system
 
     corpus = load("demo")
-    runs = [link(get_system(name, {"substitute": "popularity"}), corpus) for name in _SYSTEMS]
+    runs = [
+        replace(link(get_system(name, {"substitute": "popularity"}), corpus), name=title)
+        for title, name in _SYSTEMS.items()
+    ]
     print_tables([evaluate(corpus, run) for run in runs])
     echo("\n" + render_page(compare(corpus, runs), None, details=False, width=page_width()), nl=False)
     echo(_NEXT_STEPS, nl=False)

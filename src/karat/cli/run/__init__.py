@@ -43,6 +43,11 @@ def _build_run_options(**options: object) -> RunOptions:
 @profile_option()
 @settings_option()
 @limit_option(None, "documents, for a quick test", min_value=1)
+@option(
+    "--tune-nil",
+    metavar="DEV",
+    help="Dataset on which to tune the option nil of systems that can abstain (by micro F1).",
+)
 @group_options(
     "run_options",
     _build_run_options,
@@ -79,6 +84,7 @@ def command(
     profile: str,
     overrides: tuple[str, ...],
     limit: int | None,
+    tune_nil: str | None,
     run_options: RunOptions,
     yes: bool,
     allow_commands: bool,
@@ -100,13 +106,15 @@ def command(
     karat run prior tagme --on demo
     karat run 'command:./my-linker --fast' --on kore50
     karat run 'llm[url=http://localhost:8000/v1]:small' --on demo --repeat 3
+    karat run graph --on test.jsonl --tune-nil dev.jsonl
     karat run experiment.toml
     """
     from karat.model.errors import UsageError
     from karat.render.charts.output import check_chart_path, save_chart
     from karat.render.charts.runtime_by_length import lengths_chart
-    from karat.render.systems.runs import to_json
+    from karat.render.systems.runs import render_tuned_nil, to_json
     from karat.systems.running.experiment import create_experiment, read_experiment, run_experiment
+    from karat.systems.running.nil_tuning import tune_experiment
     from karat.systems.running.prediction_files import describe_transfers, list_commands, write_predictions
 
     names, flags = split_arguments(arguments)
@@ -128,12 +136,16 @@ def command(
             task=task,
             profile=profile,
             limit=limit,
+            tune_nil=tune_nil,
             gold_format=gold_format,
             settings=parse_settings(overrides),
         )
     if chart is not None:
         check_chart_path(chart)
     confirm_sending(describe_transfers(experiment), yes=yes)
+    experiment, tuned = tune_experiment(experiment)
+    if tuned:
+        echo(render_tuned_nil(tuned, page_width()), err=json_file == "-")
     outcomes: list[ExperimentResult] = []
     files: list[str] = []
     failures: dict[str, KaratError] = {}

@@ -8,12 +8,13 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_table, wrap_text
-from karat.model.registry import get_plugin, list_plugins
+from karat.model.registry import list_plugins
 from karat.model.spec.external_access import TrainingSetup, format_magnitude, training_metadata
 from karat.model.spec.settings.task import TASKS
-from karat.model.spec.system import Claim, System, format_option_value
+from karat.model.spec.system import Claim, format_option_value
 from karat.protocols.papers.published_claims import name_datasets, name_measure
 from karat.render.tables import UNDEFINED
+from karat.systems.linking.abstention import load_system
 from karat.systems.linking.system import list_methods
 
 _GOLD_MENTIONS: Final = {"never": "no", "optional": "yes", "required": "only"}
@@ -71,7 +72,7 @@ def list_systems() -> list[SystemEntry]:
 
 def describe_system(name: str) -> SystemEntry:
     """Return the catalogue entry of the system called `name`."""
-    system = get_plugin("systems", name, System)
+    system = load_system(name)
     hints = get_type_hints(system.options)
     options = tuple(
         OptionEntry(

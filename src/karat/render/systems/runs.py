@@ -11,6 +11,7 @@ from karat.model.output.json_files import JsonFile, JsonRecord, build_record, en
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import Result
 from karat.render.tables import UNDEFINED, draw_text
+from karat.systems.running.nil_tuning import TunedNil
 from karat.systems.running.run import SystemRun
 
 _MAX_ERRORS = 5  # errors listed per system
@@ -197,6 +198,21 @@ def render_repetitions(results: Mapping[str, Sequence[Result]], width: int | Non
                 figures = [mean(values), stdev(values), min(values), max(values)]
                 rows.append([name, measure, str(len(values)), *(f"{figure:.1f}" for figure in figures)])
     return str(draw_text(rows, (0, 1), width)) + "\n" if len(rows) > 1 else ""
+
+
+def render_tuned_nil(tuned: Sequence[TunedNil], width: int | None = None) -> str:
+    """Render tuned NIL thresholds as a table, with the scores on the development corpus without and with each."""
+    header = ["system", "nil", f"{tuned[0].measure} on {tuned[0].dev}", "without nil"]
+    rows = [
+        [result.system, f"{result.threshold:g}", _format_score(result.score), _format_score(result.score_before)]
+        for result in tuned
+    ]
+    return draw_text([header, *rows], width=width) + "\n"
+
+
+def _format_score(score: float | None) -> str:
+    """Return a score in percent; `–` if it is undefined."""
+    return UNDEFINED if score is None else f"{100 * score:.1f}"
 
 
 def render_next_commands(

@@ -142,6 +142,19 @@ class Lexicon:
                 return self.find_row(surface[: -len(ending)])
         return -1
 
+    def has_name(self, surface: str) -> bool:
+        """Return whether a surface form is known, up to case and article."""
+        return surface in self.rows or _loose_key(surface) in self.loose_rows
+
+    def find_matches(self, surface: str) -> tuple[Longs, Longs]:
+        """Return the codes of the entities with this name, and of those with this name up to case and article."""
+        rows = self.rows.get(surface), self.loose_rows.get(_loose_key(surface))
+        exact, loose = (
+            np.zeros(0, np.int64) if row is None else self.entities[self.starts[row] : self.starts[row + 1]]
+            for row in rows
+        )
+        return exact, loose
+
     @cached_property
     def partial_entities(self) -> dict[str, list[int]]:
         """The codes of the 30 most popular entities by first or last word of their names, in lower case.

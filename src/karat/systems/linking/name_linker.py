@@ -43,7 +43,7 @@ _PART: Final = re.compile(r"[^\s]+")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n•*\"“”])[\s\"“”'‘(\[#@]*$")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
-_COMMON_WORDS: Final = """
+_COMMON: Final = """
 a about above according additionally after afterwards again against all almost along already also although always am
 amid among an and another any anyone anything apr april are around as ask asked at aug august away back be because
 been before behind being below best better between beyond born both but by can come could day days dec december
@@ -62,16 +62,18 @@ tomorrow tonight too top toward towards try tue tuesday two under unlike until u
 watch way we wed wednesday well went were what whatever when where whether which while who whom whose why will with
 within without women would year years yes yesterday yet you young your
 """
-_COMMON_SET: Final = frozenset(_COMMON_WORDS.split())
-_TITLE_WORDS: Final = """
+COMMON_WORDS: Final = frozenset(_COMMON.split())
+"""Words that are no names, in lower case."""
+_TITLES: Final = """
 actor actress ambassador archbishop bishop capt captain cardinal chairman chancellor coach col colonel congressman
 congresswoman dame defender director dr emperor gen general goalkeeper gov governor judge justice king lady lieutenant
 lord mayor midfielder minister mr mrs ms pope premier president prince princess prof professor queen rep secretary sen
 senator sergeant sheikh singer sir striker
 """
-_TITLE_SET: Final = frozenset(_TITLE_WORDS.split())
+TITLE_WORDS: Final = frozenset(_TITLES.split())
+"""Words before the name of a person, in lower case."""
 
-_NON_NAMES: Final = _TITLE_SET | _COMMON_SET
+_NON_NAMES: Final = TITLE_WORDS | COMMON_WORDS
 
 
 def make_detection_stage(detector: Detector, lexicon: Lexicon, model: str) -> Refine:
@@ -95,20 +97,26 @@ def _mark_mentions(document: Document, response: Response, lexicon: Lexicon) -> 
 
 def find_spans(text: str, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
     """Yield the spans of the mentions that the rules of this module find in a text, in order and without overlap."""
+    for words in find_runs(text, lexicon):
+        yield from split_run(text, words, lexicon)
+
+
+def find_runs(text: str, lexicon: Lexicon) -> Iterator[list[tuple[int, int]]]:
+    """Yield the runs of capitalised words in a text as spans of words, without common words that start a sentence."""
     for run in _RUN.finditer(text):
         start, end = run.span()
         if text[end - 1] == "." and lexicon.rows.get(run[0]) is None:
             end -= 1
         words = [(start + part.start(), min(start + part.end(), end)) for part in _PART.finditer(run[0])]
         if _SENTENCE_START.search(text, max(0, start - 8), start) is not None:
-            while words and text[words[0][0] : words[0][1]].lower().rstrip(".") in _COMMON_SET:
+            while words and text[words[0][0] : words[0][1]].lower().rstrip(".") in COMMON_WORDS:
                 if text[words[0][0] : words[0][1]] == "The" and _is_known_name(text, words, lexicon):
                     break  # The Beatles
                 words = words[1:]
             while words and text[words[0][0]].islower():
                 words = words[1:]
         if words:
-            yield from _split_run(text, words, lexicon)
+            yield words
 
 
 def _is_known_name(text: str, words: list[tuple[int, int]], lexicon: Lexicon) -> bool:
@@ -116,7 +124,7 @@ def _is_known_name(text: str, words: list[tuple[int, int]], lexicon: Lexicon) ->
     return text[words[0][0] : words[-1][1]] in lexicon.rows
 
 
-def _split_run(text: str, words: list[tuple[int, int]], lexicon: Lexicon) -> Iterator[tuple[int, int]]:
+def split_run(text: str, words: list[tuple[int, int]], lexicon: Lexicon) -> Iterator[tuple[int, int]]:
     """Yield the spans of the mentions in a run of capitalised words; `words` are the spans of the words.
 
     From left to right, these are the longest known names. Without a known name, the whole run is one mention.
@@ -124,7 +132,7 @@ def _split_run(text: str, words: list[tuple[int, int]], lexicon: Lexicon) -> Ite
     n_words, index, n_mentions = len(words), 0, 0
     while index < n_words:
         for stop in range(n_words, index, -1):
-            start, end = words[index][0], _word_end(text, words[stop - 1])
+            start, end = words[index][0], word_end(text, words[stop - 1])
             if (text[start:end] in lexicon.rows or lexicon.find_row(text[start:end]) >= 0) and _is_separate_name(
                 text, words, index, stop
             ):
@@ -137,12 +145,12 @@ def _split_run(text: str, words: list[tuple[int, int]], lexicon: Lexicon) -> Ite
     if not n_mentions:
         while words and (text[words[-1][0]].islower() or text[words[-1][0]] == "&"):
             words = words[:-1]
-        start, end = words[0][0], _word_end(text, words[-1])
-        if n_words > 1 or text[start:end].lower() not in _COMMON_SET:
+        start, end = words[0][0], word_end(text, words[-1])
+        if n_words > 1 or text[start:end].lower() not in COMMON_WORDS:
             yield start, end
 
 
-def _word_end(text: str, word: tuple[int, int]) -> int:
+def word_end(text: str, word: tuple[int, int]) -> int:
     """Return the end offset of a word, given by its span, without its possessive ending."""
     match = _POSSESSIVE.search(text, word[0], word[1])
     return word[1] if match is None else match.start()
@@ -158,7 +166,7 @@ def _is_separate_name(text: str, words: list[tuple[int, int]], first_index: int,
         return False
     surface = text[words[first_index][0] : words[stop - 1][1]]
     if stop - first_index == len(words):
-        return surface.lower() not in _COMMON_SET
+        return surface.lower() not in COMMON_WORDS
     if stop - first_index > 1:
         return True
     if surface.lower().rstrip(".") in _NON_NAMES or len(surface) < 3:
@@ -167,8 +175,8 @@ def _is_separate_name(text: str, words: list[tuple[int, int]], first_index: int,
     after = text[words[stop][0] : words[stop][1]] if stop < len(words) else ""
     if after == "of":  # Bank of England
         return False
-    alone_before = not before or before[0].islower() or before.lower().rstrip(".") in _TITLE_SET or _is_demonym(before)
-    alone_after = not after or after[0].islower() or after.lower() in _TITLE_SET or _is_demonym(surface)
+    alone_before = not before or before[0].islower() or before.lower().rstrip(".") in TITLE_WORDS or _is_demonym(before)
+    alone_after = not after or after[0].islower() or after.lower() in TITLE_WORDS or _is_demonym(surface)
     return alone_before and alone_after
 
 

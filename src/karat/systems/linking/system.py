@@ -9,6 +9,7 @@ from typing import Any
 from karat.model import registry
 from karat.model.errors import UsageError
 from karat.model.spec.system import Link, System, format_options, parse_options, parse_system
+from karat.systems.linking.abstention import load_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def get_system(text: str, options: Mapping[str, str] | None = None) -> Configure
     and invalid options raise `UsageError` or `UnknownNameError`.
     """
     name, name_options = parse_system(text)
-    system = registry.get_plugin("systems", name, System)
+    system = load_system(name)
     if system.untested_reason:
         raise UsageError(
             f"{name} is untested and cannot run. Provide its predictions as {system.untested_reason}: "

@@ -39,6 +39,7 @@ class ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     `relations`: match relations in the tables.
     `threshold`: `none`, a number, or a way to choose it such as `oracle`.
     `tune_on`: dataset on which the threshold is tuned.
+    `tune_nil`: dataset on which the NIL threshold of systems that can abstain is tuned.
     `similarity`: match relations for comparing systems with each other.
     `out`: output folder of the predictions.
     `limit`: maximal number of documents per dataset.
@@ -56,6 +57,7 @@ class ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     relations: tuple[str, ...] = ()
     threshold: str | float | None = None
     tune_on: str | None = None
+    tune_nil: str | None = None
     similarity: tuple[str, ...] = ()
     out: str = "runs"
     limit: int | None = None
@@ -82,6 +84,7 @@ class Experiment:
     relations: tuple[str, ...] = ()
     threshold: str | None = None
     tune_on: str | None = None
+    tune_nil: str | None = None
     similarity: tuple[str, ...] = ()
     limit: int | None = None
     gold_format: str | None = None
@@ -194,6 +197,7 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
         content.relations,
         None if content.threshold is None else str(content.threshold),
         content.tune_on,
+        content.tune_nil,
         content.similarity,
         content.limit,
         kb=shared_options.get("kb"),

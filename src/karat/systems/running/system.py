@@ -18,6 +18,7 @@ import msgspec
 from karat.model.document import Document
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.registry import list_plugins, plugin_identity
+from karat.model.run import SELECTED_ON
 from karat.model.spec.external_access import ExternalAccess
 from karat.model.spec.system import System, format_options, hide_gold, parse_system
 from karat.systems.linking.system import get_system
@@ -40,6 +41,7 @@ class RunnableSystem:
     `options`: the parsed options.
     `predictions_file`: file of published predictions that replaces a system.
     `display_title`: title in tables, if the default title is ambiguous.
+    `selected_on`: name of the dataset on which an option was tuned.
     """
 
     text: str
@@ -48,6 +50,7 @@ class RunnableSystem:
     options: Any = None
     predictions_file: str | None = None
     display_title: str = ""
+    selected_on: str = ""
 
     @classmethod
     def from_text(cls, text: str, shared_options: Mapping[str, str] | None = None) -> RunnableSystem:
@@ -74,6 +77,12 @@ class RunnableSystem:
             configured.system,
             configured.options,
         )
+
+    def set_option(self, option: str, value: str, *, selected_on: str) -> RunnableSystem:
+        """Return the system with another value of an option, which was tuned on the dataset `selected_on`."""
+        name, options = parse_system(self.text)
+        system = RunnableSystem.from_text(_format_system(name, {**options, option: value}))
+        return replace(system, selected_on=selected_on)
 
     @property
     def access(self) -> ExternalAccess | None:
@@ -134,6 +143,8 @@ class RunnableSystem:
         options = format_options(self.options)
         if options:
             metadata["options"] = ",".join(f"{name}={value}" for name, value in options.items())
+        if self.selected_on:
+            metadata[SELECTED_ON] = self.selected_on
         return {**metadata, **self.system.fingerprint(self.options), **self.system.training.to_metadata()}
 
     @property

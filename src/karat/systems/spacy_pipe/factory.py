@@ -10,7 +10,7 @@ from typing import Any, Final
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-DEFAULT_SYSTEM: Final = "graph"
+DEFAULT_SYSTEM: Final = "light"
 """The system that links if the config names none."""
 
 
