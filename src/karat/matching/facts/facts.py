@@ -249,11 +249,10 @@ class AnnotationFacts:
         return np.repeat(np.arange(len(column)), lengths), column.flatten()
 
     @cached_property
-    def type_sets(self) -> tuple[Longs, list[frozenset[str] | None]]:
-        """Index of each mention's types among all distinct sets, and the sets; None is an unknown set.
+    def entity_type_sets(self) -> tuple[Longs, list[frozenset[str] | None]]:
+        """Index of the types of each mention's entity among all distinct sets, and the sets; None is an unknown set.
 
-        A mention's own types take precedence over the types of its entity, which are united over all its ids. NIL has
-        no types.
+        Types are united over all ids of a mention. NIL has no types.
         """
         set_codes: dict[frozenset[str] | None, int] = {frozenset(): 0}
         by_code = self.entities.types
@@ -264,6 +263,16 @@ class AnnotationFacts:
             index[row] = set_codes.setdefault(
                 frozenset[str]().union(*known_types) if known_types else None, len(set_codes)
             )
+        return index, list(set_codes)
+
+    @cached_property
+    def type_sets(self) -> tuple[Longs, list[frozenset[str] | None]]:
+        """Index of each mention's types among all distinct sets, and the sets, as in `entity_type_sets`.
+
+        A mention's own types take precedence over the types of its entity.
+        """
+        index, entity_sets = self.entity_type_sets
+        set_codes = {types: code for code, types in enumerate(entity_sets)}
         column = self.mentions.field("types")
         if column is not None:
             joined = pc.binary_join(column, _SEPARATOR).dictionary_encode()

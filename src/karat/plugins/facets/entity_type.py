@@ -1,6 +1,8 @@
 """Entity types."""
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
 
@@ -10,12 +12,15 @@ from karat.model.items import CodeLists
 from karat.model.spec.facet import Facet
 from karat.model.tables.facet_values import NONE, FacetValues
 
+_QID: Final = re.compile(r"Q[1-9]\d*", re.ASCII)
 _NO_TYPE = frozenset({*KINDS.values(), "OTHER"})
 
 
 def _compute_values(facts: Facts, annotations: AnnotationFacts) -> FacetValues:
     """Return the types of each mention's entity, from the mention or the knowledge base, with all superclasses.
 
+    Types of mentions that are no QIDs, such as PER, are not used if those of the knowledge base are: gold labels and
+    predictions would be in different groups.
     `annotations` are the gold labels or the predictions of `facts`. `OTHER`, quantities and datetimes are no types.
     """
     names: dict[str, int] = {NONE: 0}
@@ -32,7 +37,7 @@ def _compute_values(facts: Facts, annotations: AnnotationFacts) -> FacetValues:
                 pending.extend(superclasses.get(kind, ()))
         return [names.setdefault(kind, len(names)) for kind in sorted(all_types)] or [0]
 
-    index, sets = annotations.type_sets
+    index, sets = annotations.entity_type_sets if _has_other_types(facts) else annotations.type_sets
     lists = [encode_types(types or ()) for types in sets]
     offsets = np.cumsum([0, *map(len, lists)])
     return FacetValues(
@@ -40,10 +45,20 @@ def _compute_values(facts: Facts, annotations: AnnotationFacts) -> FacetValues:
     )
 
 
+def _has_other_types(facts: Facts) -> bool:
+    """Return whether the knowledge base has QIDs as types, and the gold standard others."""
+    column = facts.gold.mentions.field("types")
+    own_types = set() if column is None else set(column.flatten().unique().to_pylist()) - _NO_TYPE
+    kb_types = {
+        kind for side in (facts.gold, facts.predictions) for types in side.entities.types for kind in types or ()
+    }
+    return any(map(_QID.fullmatch, kb_types)) and bool(own_types) and not any(map(_QID.fullmatch, own_types))
+
+
 FACET = Facet(
     title="Entity types",
     description="The types of a mention's entity, from the mention or else from the knowledge base, with all "
-    "superclasses; coreference is excluded.",
+    "superclasses; coreference is excluded. Types such as PER are not used if the knowledge base has QIDs.",
     from_facts=_compute_values,
     excludes_coreference=True,
     example="“Bonn”, linked to a city, is in the group of cities and in the groups of its superclasses.",
