@@ -141,7 +141,7 @@ def split_relations(match: str) -> list[str]:
 
 def has_comparison(name: str) -> bool:
     """Return whether `name` is a match relation, perhaps with bound or credit, or a clustering."""
-    return name in list_plugins("clusterings") or has_plugin("relations", name)
+    return name in list_plugins("clusterings") or (":" not in name and has_plugin("relations", name))
 
 
 def expand_measure(name: str) -> list[str]:
