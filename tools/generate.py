@@ -28,6 +28,7 @@ from karat.cli.kb.build import COMMANDS as BUILD
 from karat.cli.main import COMMANDS
 from karat.cli.main import karat as karat_command
 from karat.cli.zelda import COMMANDS as ZELDA
+from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
 from karat.matching.judge.policy import OUTCOME_TABLE
 from karat.matching.select.selection import FILTERS
 from karat.model.document import Document, Header, WrittenResponse
@@ -407,6 +408,15 @@ def facets() -> str:
     return format_table(["facet", "values", "makes parts of the data"], rows)
 
 
+def snapshot_tables() -> str:
+    """Return a table of the tables of a snapshot."""
+    rows = [
+        [f"`{name}`", ", ".join(schema.columns), schema.purpose, "yes" if schema.is_derived else "no"]
+        for name, schema in TABLE_SCHEMAS.items()
+    ]
+    return format_table(["table", "columns", "needed for", "derived"], rows)
+
+
 def update_readme(text: str) -> str:
     """Run the examples in the text of the README, and return the text with their current output."""
     with TemporaryDirectory() as folder:
@@ -453,6 +463,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         measures,
         filters,
         facets,
+        snapshot_tables,
         layers,
         files,
         api,
