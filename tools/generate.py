@@ -11,10 +11,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import click
 import msgspec
 from click.testing import CliRunner
 
@@ -22,12 +23,7 @@ import karat
 from differences import DIFFERENCES, PROFILES
 from karat.analysis.explanation.prose import find_order_dependent_settings
 from karat.cli.completion.names import collect_names
-from karat.cli.data import COMMANDS as DATA
-from karat.cli.kb import COMMANDS as KB
-from karat.cli.kb.build import COMMANDS as BUILD
-from karat.cli.main import COMMANDS
 from karat.cli.main import karat as karat_command
-from karat.cli.zelda import COMMANDS as ZELDA
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
 from karat.matching.judge.policy import OUTCOME_TABLE
 from karat.matching.select.selection import FILTERS
@@ -372,17 +368,26 @@ _CONSTANTS = {
 
 
 def commands() -> str:
-    """Return what `--help` of every command prints, as Markdown."""
+    """Return what `--help` of every command prints, as Markdown; a group is followed by its commands."""
     blocks = []
-    groups = {"data": DATA, "kb": KB, "kb build": BUILD, "zelda": ZELDA}
-    inside = [f"{group} {name}" for group, commands in groups.items() for name in sorted(commands)]
-    for name in ("", *sorted(COMMANDS), *inside):
+    for name in _list_commands(karat_command, ""):
         arguments = [*name.split(), "--help"]
         done = CliRunner().invoke(karat_command, arguments, prog_name="karat", terminal_width=78)
         assert done.exit_code == 0, done.output
         blocks.append(f"## `karat {name}`" if name else "## `karat`")
         blocks.append(f"```text\n{done.stdout.rstrip()}\n```")
     return "\n\n".join(blocks)
+
+
+def _list_commands(command: click.Command, name: str) -> Iterator[str]:
+    """Yield `name` and, if it is a group, the names of all commands in it."""
+    yield name
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for child in sorted(command.list_commands(context)):
+            child_command = command.get_command(context, child)
+            assert child_command is not None
+            yield from _list_commands(child_command, f"{name} {child}".strip())
 
 
 def layers() -> str:

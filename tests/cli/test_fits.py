@@ -152,9 +152,10 @@ def test_no_line_is_longer_than_the_terminal(arguments, given, karat_cli):
 
 def test_every_command_is_among_the_pages():
     assert {arguments[0] for arguments in PAGES} == set(COMMANDS) - {
+        "completion",
         "serve-nif",
         "train",
-    }  # one does not end, and one takes PyTorch
+    }  # one prints a script, one does not end, and one takes PyTorch
     assert {arguments[1] for arguments in PAGES if arguments[0] == "data"} == set(DATA)
     assert {arguments[1] for arguments in PAGES if arguments[0] == "zelda"} == set(ZELDA)
 

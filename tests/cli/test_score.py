@@ -18,10 +18,10 @@ def lines(path):
 def test_demo_prints_the_table_the_signature_and_what_to_try(karat_cli):
     ran = karat_cli("demo")
     assert ran.code == 0
-    assert [line.split()[:4] for line in ran.out.splitlines() if line.startswith("prior ")][:3] == [
-        ["prior", "74.3", "54.2", "62.7"],
-        ["prior", "74.3", "51.9", "61.1"],
-        ["prior", "88.4", "68.3", "77.1"],
+    assert [line.split()[:4] for line in ran.out.splitlines() if line.startswith("popular ")][:3] == [
+        ["popular", "74.3", "54.2", "62.7"],
+        ["popular", "74.3", "51.9", "61.1"],
+        ["popular", "88.4", "68.3", "77.1"],
     ]
     assert "karat:" in ran.out
     assert "Try next" in ran.out

@@ -6,10 +6,11 @@ import pytest
 
 import karat
 from karat.evaluation.measures import expand_measure, get_measure, split_relations
-from karat.model.errors import KaratError
+from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.registry import has_plugin
 from karat.model.spec.settings.user_terms import TERMS, parse_terms
+from karat.web.archive.submissions import get_headline
 
 PRF = ("micro.p", "micro.r", "micro.f1")
 
@@ -27,6 +28,9 @@ PRF = ("micro.p", "micro.r", "micro.f1")
         ("Mw - weak annotation match", [f"weak:{short}" for short in PRF]),
         ("WeakAnnotationMatch macro recall", ["weak:macro.r"]),
         ("Ma accuracy", ["strong:accuracy"]),
+        ("weak", [f"weak:{short}" for short in PRF]),
+        ("b-cubed", [f"b-cubed:{short}" for short in PRF]),
+        ("blanc", [f"blanc:{short}" for short in PRF]),
     ],
 )
 def test_names_of_other_tools_are_measures(text, names):
@@ -62,3 +66,16 @@ def test_gerbil_lists_precision_recall_and_f1_of_each_view():
     assert {(str(name.view), name.aggregate, name.measure) for name in names} == {
         (*view, short) for view in views for short in ("p", "r", "f1")
     }
+
+
+@pytest.mark.parametrize("profile", ["bat", "gerbil", "elevant", "finegrained", "neleval", "hipe", "zelda"])
+def test_compare_leads_with_the_measure_of_reports(profile):
+    runs = {name: karat.load_run(f"demo/{name}") for name in ("prior", "noisy")}
+    result = karat.evaluate("demo", runs["prior"], profile=profile)
+    comparison = karat.compare("demo", list(runs.values()), profile=profile, permutations=9, resamples=9)
+    assert comparison.measure == get_headline(result)
+
+
+def test_a_computed_facet_is_no_filter():
+    with pytest.raises(UsageError, match="mention-type=VALUE"):
+        karat.evaluate("demo", "demo/prior", measures=["strong[mention-type=entity]:micro.f1"])

@@ -105,7 +105,8 @@ def _in_the_encoding_of_the_locale(path):
         opens = (
             name == "open"
             and not binary
-            and owner not in {"AnnotationStore", "CampaignStore", "Snapshot", "os", "tarfile", "opened", "opener"}
+            and owner
+            not in {"AnnotationStore", "CampaignStore", "Snapshot", "archive", "os", "tarfile", "opened", "opener"}
         )
         stores = owner in {"texts", "snapshot", "self"}  # objects of ours, which fix the encoding
         text = (

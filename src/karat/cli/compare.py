@@ -78,7 +78,9 @@ def _build_extras(
     seed_option(None),
     kb="Knowledge base that resolves ids and supplies entity facts: a snapshot or a folder of tables.",
 )
-@measures_option("Measure to compare (repeatable: one page each).  [default: strong:micro.f1]")
+@measures_option(
+    "Measure to compare (repeatable: one page each).  [default: strong:micro.f1, or the first headline of the profile]"
+)
 @comparison_options
 @facets_option("Facet to count flips by: mention-type, error, types, … (repeatable).")
 @group_options(

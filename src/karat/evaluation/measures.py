@@ -139,8 +139,13 @@ def split_relations(match: str) -> list[str]:
     return [name if has_plugin("relations", name) else parse_relation_term(name) or name for name in names]
 
 
+def has_comparison(name: str) -> bool:
+    """Return whether `name` is a match relation, perhaps with bound or credit, or a clustering."""
+    return name in list_plugins("clusterings") or has_plugin("relations", name)
+
+
 def expand_measure(name: str) -> list[str]:
-    """Return the measures that `name` stands for: those of a neleval set, preset or key, a term, or `name` itself.
+    """Return the measures that `name` stands for: those of a neleval set, preset or key, a relation, a term, or `name`.
 
     A term is a name in another tool, such as GERBIL's `InKB Micro F1`; see `karat.model.spec.settings.user_terms`.
 
@@ -148,7 +153,7 @@ def expand_measure(name: str) -> list[str]:
     """
     if name in SETS:
         return [measure for preset in SETS[name] for measure in expand_measure(preset)]
-    if name in PRESETS or parse_key(name) is not None:
+    if name in PRESETS or parse_key(name) is not None or name in _COMPONENTS or has_comparison(name):
         return [f"{name}:micro.{short}" for short in ("p", "r", "f1")]
     if ":" not in name:
         if terms := parse_terms(name):

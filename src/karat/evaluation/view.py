@@ -192,7 +192,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
         try:
             value = compute(scores, correct)
         except InputError as error:
-            return Score(None, 0, f"{error.actual} where {error.expected} is needed")
+            return Score(None, 0, f"found {error.actual}; expected {error.expected}")
         return Score(None, 0, reason) if value is None else Score(value, len(scores))
 
     def to_additive(self, short: str) -> AdditiveScore | None:

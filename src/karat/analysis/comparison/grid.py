@@ -269,18 +269,20 @@ def _check_result(entry: Entry, request: Request) -> None:
 
 
 def _default_measure(result: Result | None, request: Request) -> str:
-    """Return the measure that is compared by default: `MEASURE` if the profile shows it, else the profile's main one.
+    """Return the measure that is compared by default: `MEASURE` if the profile shows it, else its first headline.
 
     A profile whose headline is no F1, such as the accuracy of ZELDA, is compared by its headline. With a result, the
     measures that the result shows decide, not the profile.
     """
-    special_headline = find_special_headline(request.headline if result is None else result.headline)
+    headline = request.headline if result is None else result.headline
+    special_headline = find_special_headline(headline)
     if special_headline is not None:
         return special_headline
     measures = get_profile(request.profile).measures if result is None else result.table_measures
     if (result is None and request.has_explicit_task) or MEASURE in measures:
         return MEASURE
-    measure = next((name for name in measures if ":micro.f1" in name), measures[0] if measures else MEASURE)
+    f1_measures = [*headline.values(), *(name for name in measures if ":micro.f1" in name)]
+    measure = next(iter([*f1_measures, *measures]), MEASURE)
     relation = parse_measure(measure).view.relation
     if result is not None and relation.endswith(
         ".py"

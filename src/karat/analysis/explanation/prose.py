@@ -70,10 +70,10 @@ def explain(text: str | Signature) -> str:
         *SIGNED_SETTINGS,
     ]
     if (relation := parse_relation_term(text)) is not None:
-        return f"{text} is called {relation} in Karat.\n{relation}: {_describe_comparison(relation)}"
+        return f"{text} means {relation} in Karat.\n{relation}: {_describe_comparison(relation)}"
     if terms := parse_terms(text):
         term_names = f"{terms[0].view}:{', '.join(term.short_name for term in terms)}"
-        return f"{text} is called {term_names} in Karat.\n{_describe_measure(terms[-1])}"
+        return f"{text} means {term_names} in Karat.\n{_describe_measure(terms[-1])}"
     if ":" not in text and get_close_matches(text.lower(), names, n=1):
         raise UnknownNameError("name", text, names)
     return _describe_measure(parse_measure(expand_measure(text)[0]))

@@ -59,7 +59,7 @@ def command(
     karat data convert masked.jsonl gold.jsonl --texts-from original.jsonl
     karat data convert llm.jsonl predictions.jsonl --gold gold.jsonl
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
-    karat data convert gold.jsonl mine --to hf-hub          for datasets.load_dataset, with a dataset card
+    karat data convert gold.jsonl mine --to hf-hub     for load_dataset
     karat data convert gold.jsonl folder --to brat
     karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4
     """

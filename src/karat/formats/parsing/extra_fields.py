@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from karat.model.corpus import Corpus
 from karat.model.errors import InputError
 from karat.model.json.decoder import JsonError, decode_json
+from karat.model.run import Run
 
 EXTRA_KEY = "karat"
 """The name of the free field."""
@@ -20,6 +22,12 @@ def get_extra_fields(item: msgspec.Struct, stored: Collection[str]) -> dict[str,
     """Return the fields of `item` that differ from their default, as JSON values, without those in `stored`."""
     fields: dict[str, Any] = msgspec.to_builtins(item)
     return {name: value for name, value in fields.items() if name not in stored}
+
+
+def count_lost_metadata(data: Corpus | Run, stored: Collection[str] = ()) -> dict[str, int]:
+    """Count the metadata of a corpus or run as a whole that are not in `stored`, as a loss."""
+    count = len(data.metadata.keys() - {*stored})
+    return {"metadata of the data as a whole (guidelines, agreement, provenance)": count} if count else {}
 
 
 def encode_fields(fields: Mapping[str, Any]) -> str:

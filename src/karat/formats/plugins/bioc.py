@@ -37,7 +37,7 @@ from karat.formats.parsing.bioc.writer import write_json, write_xml
 from karat.formats.parsing.composite_ids import ALL_IDS, ANY_ID, CompositeIdRule
 from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
-from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, parse_fields
+from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, count_lost_metadata, parse_fields
 from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, to_code_points
 from karat.model.corpus import Corpus
 from karat.model.defects import map_valid
@@ -281,6 +281,7 @@ FORMAT = Format(
     write_run=lambda run, file: write_json(run, file, ID_INFONS),
     description="Documents of passages with annotations and infons, as in PubTator Central and BioCreative. Of joined "
     "ids, each is an annotation.",
+    count_losses=lambda data: count_lost_metadata(data, ("source", "date", "key")),
     is_kind_ambiguous=True,
     sample=_SAMPLE,
 )

@@ -163,7 +163,10 @@ def facet_values(mentions: Mentions, name: str, labels: Mentions) -> FacetValues
     if carried is None and facet.from_facts is not None and not facet.needs_facts:
         raise UsageError(f"{name} depends on the system. Use it with karat score --by {name}.")
     if carried is None:
-        raise UnknownNameError("facet", name, facet_names(labels))
+        raise UsageError(
+            f"{name} is computed after matching and selects no mentions before it. Use it with --by {name}, or after "
+            f"the measure: strong:micro.f1@{name}=VALUE."
+        )
     return carried(mentions)
 
 

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
-from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, parse_fields
+from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, count_lost_metadata, parse_fields
 from karat.formats.parsing.lines import Line, decode_utf8, read_lines
 from karat.formats.parsing.numbers import parse_offset
 from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, to_code_points
@@ -293,6 +293,7 @@ FORMAT = Format(
     write_folder=write_folder,
     recognises_folder=_recognises_folder,
     description="Annotations in .ann files next to the annotated .txt files.",
+    count_losses=count_lost_metadata,
     is_kind_ambiguous=True,
     sample=Sample(
         {
