@@ -24,6 +24,7 @@ from differences import DIFFERENCES, PROFILES
 from karat.analysis.explanation.prose import find_order_dependent_settings
 from karat.cli.completion.names import collect_names
 from karat.cli.main import karat as karat_command
+from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
 from karat.matching.judge.policy import OUTCOME_TABLE
 from karat.matching.select.selection import FILTERS
 from karat.model.document import Document, Header, WrittenResponse
@@ -412,6 +413,15 @@ def facets() -> str:
     return format_table(["facet", "values", "makes parts of the data"], rows)
 
 
+def snapshot_tables() -> str:
+    """Return a table of the tables of a snapshot."""
+    rows = [
+        [f"`{name}`", ", ".join(schema.columns), schema.purpose, "yes" if schema.is_derived else "no"]
+        for name, schema in TABLE_SCHEMAS.items()
+    ]
+    return format_table(["table", "columns", "needed for", "derived"], rows)
+
+
 def update_readme(text: str) -> str:
     """Run the examples in the text of the README, and return the text with their current output."""
     with TemporaryDirectory() as folder:
@@ -458,6 +468,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         measures,
         filters,
         facets,
+        snapshot_tables,
         layers,
         files,
         api,
