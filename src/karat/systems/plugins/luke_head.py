@@ -20,5 +20,5 @@ SYSTEM = build_model_system(
     title="LUKE's head",
     description="Predicts masked entities from the words and the other entities, the most confident mention first.",
     options=LukeHeadOptions,
-    most_confident_first=lambda options: options.order,
+    prediction_options=lambda options: {"most_confident_first": options.order},
 )
