@@ -20,7 +20,7 @@ from karat.model.errors import InputError, UsageError
 from karat.systems.linking.neural.cross_encoder import CrossEncoderModel
 from karat.systems.linking.neural.inference import candidate_logits, predict_entities
 from karat.systems.linking.neural.models import UNKNOWN_ENTITY, EntityModel, LinkingModel, LukeModel, TensorBatch
-from karat.systems.linking.neural.snippets import Snippets
+from karat.systems.linking.neural.snippets import SnippetBatch, Snippets
 from karat.systems.linking.neural.title_model import TitleModel
 from karat.systems.training.curve import CHECKPOINT, Epoch, LearningCurve, TimeEstimate
 from karat.systems.training.options import TrainingOptions
@@ -93,7 +93,7 @@ class Trainer:
         n_pretrain = 0 if pretrain is None else options.pretrain_epochs
         self.parts = [*([pretrain] * n_pretrain if pretrain is not None else []), *([train] * options.epochs)]
         self.device = next(model.parameters()).device
-        self.optimizer = torch.optim.AdamW(_parameter_groups(model, options), fused=self.device.type == "cuda")
+        self.optimizer = torch.optim.AdamW(_parameter_groups(model, options), fused=self.device.type in ("cpu", "cuda"))
         self.steps = sum(map(self._count_steps, self.parts))
         self.curve = LearningCurve()
         self.best_weights: dict[str, Tensor] | None = None
@@ -131,7 +131,7 @@ class Trainer:
             losses.append(self._train_step(batch, mask_prob))
             mentions += len(arrays.gold)
             tokens += int(arrays.lengths.sum())
-            if not self._has_estimate and clock.tick(tokens):
+            if not self._has_estimate and clock.tick(self._cost(arrays)):
                 self._announce(number, clock.seconds_per_token, max(1, clock.n_steps))
         n_predictions = sum(count for _, count in losses)
         total = sum(float(loss) * count for loss, count in losses)
@@ -142,7 +142,7 @@ class Trainer:
         accuracy = self._evaluate() if number > len(self.parts) - self.options.epochs else None
         if accuracy is not None and self.curve.accuracy is None and number < len(self.parts):
             scoring = (time.perf_counter() - start) * (len(self.parts) - number)
-            self._announce(number + 1, seconds / max(1, tokens), len(losses), scoring)
+            self._announce(number + 1, seconds / max(1, self._cost(part)), len(losses), scoring)
         epoch = Epoch(number, total / max(1, n_predictions), accuracy, seconds, mentions, tokens, self._learning_rate())
         self._record_epoch(epoch)
         return epoch
@@ -151,8 +151,15 @@ class Trainer:
         """Announce the duration of the epochs from `number` on; `scoring` is that of scoring development data."""
         self._has_estimate = True
         parts = self.parts[number - 1 :]
-        seconds = seconds_per_token * sum(len(part.tokens) for part in parts) + scoring
+        seconds = seconds_per_token * sum(map(self._cost, parts)) + scoring
         self.announce(TimeEstimate(seconds, len(parts), n_steps, self.dev is None or scoring > 0))
+
+    def _cost(self, part: Snippets | SnippetBatch) -> int:
+        """Return the cost of a step or an epoch in tokens; a written token costs twice as much as one that is read."""
+        n_read = len(part.tokens) if isinstance(part, Snippets) else int(part.lengths.sum())
+        if not isinstance(self.model, TitleModel):
+            return n_read
+        return n_read + 2 * sum(len(self.model.titles[code]) for code in part.gold.tolist())
 
     def _shuffle(self, number: int) -> NDArray[np.intp]:
         """Seed PyTorch for epoch `number` and return a random order of the windows, as indices."""
@@ -290,11 +297,12 @@ class _Clock:
         self.seconds_per_token = 0.0
 
     def tick(self, tokens: int) -> bool:
-        """Note the end of a step, after `tokens` tokens in all; return whether the measurement is complete now."""
-        if self._step == 0 and self.n_steps > 0:
-            self._start, self._tokens = time.perf_counter(), tokens
-        elif self._step == self.n_steps:
-            self.seconds_per_token = (time.perf_counter() - self._start) / max(1, tokens - self._tokens)
+        """Note the end of a step with `tokens` tokens; return whether the measurement is complete now."""
+        self._tokens += tokens
+        if self._step == self.n_steps:
+            self.seconds_per_token = (time.perf_counter() - self._start) / max(1, self._tokens)
+        elif self._step == 0:
+            self._start, self._tokens = time.perf_counter(), 0
         self._step += 1
         return self._step == self.n_steps + 1
 

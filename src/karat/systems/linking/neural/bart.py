@@ -31,6 +31,7 @@ def import_transformers() -> Any:  # noqa: ANN401  # a module
         raise KaratError("a BART needs the package transformers. Run pip install 'karat[genre]'.")
     import transformers
 
+    transformers.utils.logging.disable_progress_bar()
     return transformers
 
 

@@ -141,8 +141,8 @@ def _join_heads(state: Tensor) -> Tensor:
 class DecoderModel(TitleModel):
     """A BERT encoder with a decoder of its own, which writes a token of its vocabulary or copies one of the text.
 
-    Token embeddings are those of the encoder. The probability of a token is a mixture of a softmax over the vocabulary
-    and of the attention to the tokens of the text (See et al. 2017). The mention has token type 1.
+    Token embeddings are those of the encoder and stay unchanged. The probability of a token is a mixture of a softmax
+    over the vocabulary and of the attention to the tokens of the text (See et al. 2017). The mention has token type 1.
     """
 
     def __init__(
@@ -163,6 +163,7 @@ class DecoderModel(TitleModel):
         for name, module in self.named_modules():
             if not name.startswith("encoder"):
                 init_weights(module)
+        encoder.word_embeddings.weight.requires_grad_(False)
 
     def encode_texts(self, batch: TensorBatch) -> TextStates:
         """Return the states of the texts, marked where the mention is, with keys and values for all layers."""
@@ -176,22 +177,22 @@ class DecoderModel(TitleModel):
     def score_next_tokens(self, texts: TextStates, prefixes: Tensor) -> Tensor:
         """Return the log-probabilities of the token after each prefix [texts, vocabulary]."""
         states = self._decode(texts, self.add_prefix(prefixes))[:, -1:]
-        vocabulary, copies, gate = self._mix(texts, states)
-        written = vocabulary[:, 0].softmax(-1) * (1 - gate[:, 0])
-        written = written.scatter_add(1, texts.tokens, copies[:, 0] * gate[:, 0])
-        return written.clamp(min=_MIN_PROBABILITY).log()
+        copies = self._copy_probabilities(texts, states)[:, 0]
+        logits, gate = self._mix(states[:, 0])
+        written = logits.softmax(-1) * (1 - gate)
+        return written.scatter_add(1, texts.tokens, copies * gate).clamp(min=_MIN_PROBABILITY).log()
 
     def title_loss(self, texts: TextStates, codes: Tensor) -> Tensor:
         """Return the mean loss per token of the titles of `codes`, one per text."""
         inputs, targets = self.make_targets(codes)
-        vocabulary, copies, gate = self._mix(texts, self._decode(texts, inputs))
+        states = self._decode(texts, inputs)
         is_target = targets != NO_TARGET
-        expected = targets.clamp(min=0)
-        log_written = vocabulary.log_softmax(-1).gather(2, expected[..., None])
-        is_copy = texts.tokens[:, None, :] == expected[..., None]
-        copied = (copies * is_copy).sum(-1, keepdim=True)
-        probability = log_written.exp() * (1 - gate) + copied * gate
-        return -probability[is_target].clamp(min=_MIN_PROBABILITY).log().mean()
+        is_copy = texts.tokens[:, None, :] == targets[..., None]
+        copied = (self._copy_probabilities(texts, states) * is_copy).sum(-1)[is_target]
+        logits, gate = self._mix(states[is_target])
+        written = (logits.gather(1, targets[is_target][:, None]) - logits.logsumexp(1, keepdim=True)).exp()
+        probability = (written * (1 - gate))[:, 0] + copied * gate[:, 0]
+        return -probability.clamp(min=_MIN_PROBABILITY).log().mean()
 
     def _decode(self, texts: TextStates, inputs: Tensor) -> Tensor:
         """Return the states of the decoder's inputs [titles, length, hidden]."""
@@ -201,13 +202,13 @@ class DecoderModel(TitleModel):
             state = layer(state, keys_values, texts.mask)
         return self.output_norm(state)  # type: ignore[no-any-return,unused-ignore]
 
-    def _mix(self, texts: TextStates, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return logits over the vocabulary, probabilities of the text's tokens, and the share of copies, in float32.
+    def _mix(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits over the vocabulary [states, vocabulary] and the share of copies [states, 1], in float32."""
+        logits = self.vocabulary_projection(states) @ self.encoder.word_embeddings.weight.T + self.vocabulary_bias
+        return logits.float(), self.copy_gate(states).float().sigmoid()
 
-        They are [titles, length, vocabulary], [titles, length, tokens of the text] and [titles, length, 1].
-        """
-        vocabulary = self.vocabulary_projection(states) @ self.encoder.word_embeddings.weight.T + self.vocabulary_bias
+    def _copy_probabilities(self, texts: TextStates, states: Tensor) -> Tensor:
+        """Return the probability of each token of the text, if a token is copied [titles, length, tokens]."""
         attention = self.copy_query(states) @ self.copy_key(texts.states).transpose(1, 2)
         attention = attention.float() / states.shape[-1] ** 0.5
-        copies = attention.masked_fill(~texts.mask[:, None, :], -torch.inf).softmax(-1)
-        return vocabulary.float(), copies, self.copy_gate(states).float().sigmoid()
+        return attention.masked_fill(~texts.mask[:, None, :], -torch.inf).softmax(-1)

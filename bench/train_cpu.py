@@ -1,0 +1,275 @@
+"""Training of all kinds of linkers within minutes on a CPU, on the split of bench/train.py.
+
+    python bench/train_cpu.py train SHARED OUT NAME     train one model of PLANS
+    python bench/train_cpu.py predict SHARED OUT NAME   predict the sample of held mentions, over all and over lists
+    python bench/train_cpu.py zelda SHARED OUT NAME     predict a sample of ZELDA's other test sets, over lists
+    python bench/train_cpu.py report SHARED OUT         the tables of docs/training.md
+
+SHARED is a folder of published benchmarks. Models learn from part 0 of the split, and a sample of part 1 gives the
+learning curve. Candidates are those of a published dual encoder, in sorted order.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import resource
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import karat
+from karat.model.corpus import Corpus
+from karat.model.document import Candidate, Document, Prediction, Response
+from karat.model.run import Run
+from karat.systems.linking.neural.inference import predict_entities
+from karat.systems.linking.neural.ranking import load_linker
+from karat.systems.linking.neural.tokens import MarkedText
+from karat.systems.training.options import PRESETS, TrainingOptions, adapt_preset
+from karat.systems.training.train import train_linker
+
+SPLITS = {"wned-wiki": "WIKI", "cweb": "CWEB"}
+OTHERS = (
+    "aida-b",
+    "tweeki",
+    "reddit-posts",
+    "reddit-comments",
+    "shadowlinks-tail",
+    "shadowlinks-shadow",
+    "shadowlinks-top",
+)
+SEED = 20261116
+N_TEST, N_DEV, N_OTHER = 600, 100, 100
+N_RESAMPLES = 2000
+SMALL = PRESETS["small"].replace(patience=0)
+WINDOWS = {"max_length": 128, "batch_size": 32, "learning_rate": 2e-4, "head_learning_rate": 1e-2}
+BI_ENCODER = {**WINDOWS, "epochs": 1, "head_learning_rate": 1e-3, "negatives": 64, "hard_negatives": 2}
+CROSS_ENCODER = {"epochs": 1, "context": 100, "hard_negatives": 4, "learning_rate": 1e-4}
+GENRE = {"epochs": 2, "context": 100, "pretrain_examples": 20_000, "batch_size": 64, "learning_rate": 2e-4}
+PLANS: dict[str, tuple[str, str, int, dict[str, Any]]] = {  # kind, kb, divisor of training documents, options
+    "fevry": ("fevry", "", 1, {**WINDOWS, "epochs": 3}),
+    "luke-head": ("luke-head", "", 1, {**WINDOWS, "epochs": 3, "mask_prob": 0.6}),
+    "luke-ft": ("luke-ft", "", 1, {**WINDOWS, "epochs": 3, "mask_prob": 0.6}),
+    "bi-encoder": ("bi-encoder", "", 1, BI_ENCODER),
+    "bi-encoder-kb": ("bi-encoder", "starter", 1, BI_ENCODER),
+    "cross-encoder": ("cross-encoder", "", 4, CROSS_ENCODER),
+    "cross-encoder-kb": ("cross-encoder", "starter", 4, CROSS_ENCODER),
+    "genre": ("genre", "starter", 1, GENRE),
+    "genre-no-pretraining": ("genre", "starter", 1, {**GENRE, "pretrain_epochs": 0}),
+    "fevry-weak": ("fevry", "", 1, {**WINDOWS, "epochs": 3, "weak_labels": True}),
+    "fevry-single": ("fevry", "", 1, {**WINDOWS, "epochs": 3, "single_mention": True}),
+    "fevry-title": ("fevry", "", 1, {**WINDOWS, "epochs": 3, "title_context": True}),
+}
+
+
+class Benchmark:
+    """The split of bench/train.py as corpora, with candidates and vocabulary."""
+
+    def __init__(self, shared: Path) -> None:
+        self.shared = shared
+        documents: list[Document] = []
+        split: list[int] = []
+        runs = []
+        for number, name in enumerate(SPLITS):
+            corpus = karat.load(shared / f"data/zelda/jsonl/test_{name}.jsonl.gz")
+            documents.extend(corpus)
+            split.extend([number] * len(corpus))
+            runs.append(karat.load_run(shared / f"data/zelda/predictions/{name}.jsonl.gz"))
+        self.documents, self.split = documents, np.array(split)
+        self.candidates = collect_candidates(runs)
+        self.runs = runs
+        titles = {label.entity for document in documents for label in document.labels}
+        self.vocabulary = sorted(titles | {entity for entities in self.candidates.values() for entity in entities})
+        rng = np.random.default_rng(SEED)
+        self.part = np.full(len(documents), 2)
+        for number in range(len(SPLITS)):
+            order = rng.permutation(np.flatnonzero(self.split == number))
+            held = len(order) // 5
+            dev = (len(order) - held) // 10
+            self.part[order[held : held + dev]] = 1
+            self.part[order[held + dev :]] = 0
+
+    def select(self, part: int, divisor: int = 1) -> Corpus:
+        """Return the documents of a part; with a divisor, every so many."""
+        chosen = np.flatnonzero(self.part == part)[::divisor]
+        return Corpus.from_documents([self.documents[i] for i in chosen], name="WNED")
+
+    def sample(self, part: int, size: int) -> list[tuple[int, int]]:
+        """Return a random sample of the mentions of a part: indices of document and label, in order."""
+        mentions = [
+            (i, j) for i in np.flatnonzero(self.part == part).tolist() for j in range(len(self.documents[i].labels))
+        ]
+        chosen = np.random.default_rng(SEED).permutation(len(mentions))[:size]
+        return [mentions[i] for i in sorted(chosen.tolist())]
+
+    def dev(self) -> Corpus:
+        """Return the documents of part 1 with a sample of their labels."""
+        labels: dict[int, list[Any]] = {}
+        for document, label in self.sample(1, N_DEV):
+            labels.setdefault(document, []).append(self.documents[document].labels[label])
+        return Corpus.from_documents(
+            [Document(self.documents[i].id, self.documents[i].text, tuple(chosen)) for i, chosen in labels.items()],
+            name="dev",
+        )
+
+
+def collect_candidates(runs: list[Run]) -> dict[tuple[str, int, int], list[str]]:
+    """Return the sorted candidates of each mention, by document id and span."""
+    return {
+        (response.id, prediction.start, prediction.end): sorted(
+            {candidate.entity for candidate in prediction.candidates}
+        )
+        for run in runs
+        for response in run
+        for prediction in response.predictions
+    }
+
+
+def get_plan(name: str) -> tuple[str, str, int, TrainingOptions]:
+    """Return kind, snapshot, divisor of training documents and options of a model."""
+    kind, kb, divisor, options = PLANS[name]
+    return kind, kb, divisor, adapt_preset(SMALL, kind, has_dev=False, has_candidates=True, **options)
+
+
+def train(shared: Path, out: Path, name: str) -> None:
+    """Train a model; write it to a folder, and its curve, seconds and memory to a file."""
+    data = Benchmark(shared)
+    kind, kb, divisor, options = get_plan(name)
+    start, cpu = time.perf_counter(), time.process_time()
+    result = train_linker(
+        kind,
+        data.select(0, divisor),
+        out / "models" / name,
+        options,
+        dev=data.dev(),
+        candidate_runs=data.runs,
+        vocabulary=data.vocabulary,
+        kb=kb,
+        report=lambda epoch: print(name, epoch, flush=True),
+        announce=lambda estimate: print(name, estimate, flush=True),
+    )
+    write_record(
+        out / f"{name}.train.json",
+        {
+            "options": options.to_dict(),
+            "counts": dict(result.counts),
+            "parameters": dict(result.parameters),
+            "curve": result.curve.to_dict(),
+            **measure(start, cpu),
+        },
+    )
+
+
+def predict(shared: Path, out: Path, name: str) -> None:
+    """Write the best codes for the sample of held mentions, over all entities and over lists."""
+    data = Benchmark(shared)
+    sample = data.sample(2, N_TEST)
+    linker = load_linker(str(out / "models" / name))
+    ways = {"lists": True} if name.startswith("cross") else {"lists": True, "all": False}
+    for way, use_candidates in ways.items():
+        start, cpu = time.perf_counter(), time.process_time()
+        predictions = predict_sample(
+            linker,
+            data.documents,
+            data.candidates,
+            sample,
+            use_candidates=use_candidates,
+            whole=not name.startswith(("cross", "genre")),
+        )
+        write_record(out / f"{name}.{way}.json", {"predicted": predictions, **measure(start, cpu)})
+        gold = [data.documents[i].labels[j].entity for i, j in sample]
+        print(name, way, np.mean([a == b for a, b in zip(predictions, gold, strict=True)]), flush=True)
+
+
+def predict_sample(
+    linker: Any,
+    documents: list[Document],
+    candidates: dict[tuple[str, int, int], list[str]],
+    sample: list[tuple[int, int]],
+    *,
+    use_candidates: bool,
+    whole: bool,
+) -> list[str | None]:
+    """Return the predicted entity of each sampled mention; with `whole`, all mentions of its document are linked."""
+    wanted: dict[int, list[int]] = {}
+    for document, label in sample:
+        wanted.setdefault(document, []).append(label)
+    predicted: dict[tuple[str, int, int], str] = {}
+    numbers = list(wanted)
+    for low in range(0, len(numbers), 8):
+        chosen = numbers[low : low + 8]
+        texts = []
+        for number in chosen:
+            document = documents[number]
+            labels = document.labels if whole else [document.labels[j] for j in wanted[number]]
+            spans = [(label.start, label.end) for label in labels]
+            lists = [candidates.get((document.id, *span), []) for span in spans]
+            new = [entity for entities in lists for entity in entities if entity not in linker.codes]
+            new = list(dict.fromkeys(new))
+            linker.add_entities(new, [entity.replace("_", " ") for entity in new], [""] * len(new))
+            codes = [[linker.codes[entity] for entity in entities if entity in linker.codes] for entities in lists]
+            title = document.id.replace("_", " ") if linker.options.get("title_context") else ""
+            texts.append(MarkedText(document.text, spans, (), codes, title))
+        snippets = linker.tokenise(texts)
+        first = linker.kind.startswith("luke")
+        best = predict_entities(
+            linker.model, snippets, use_candidates=use_candidates, most_confident_first=first
+        ).best_codes
+        for row, code in enumerate(best.tolist()):
+            document = documents[chosen[int(snippets.document[row])]]
+            if code >= 0:
+                predicted[document.id, int(snippets.start[row]), int(snippets.end[row])] = linker.entities[code]
+    return [
+        predicted.get((documents[i].id, documents[i].labels[j].start, documents[i].labels[j].end)) for i, j in sample
+    ]
+
+
+def zelda(shared: Path, out: Path, name: str) -> None:
+    """Write predictions over lists for a sample of the mentions of ZELDA's other test sets, as files for `reproduce`."""
+    linker = load_linker(str(out / "models" / name))
+    record: dict[str, Any] = {}
+    start, cpu = time.perf_counter(), time.process_time()
+    for split in OTHERS:
+        documents = list(karat.load(shared / f"data/zelda/jsonl/test_{split}.jsonl.gz"))
+        candidates = collect_candidates([karat.load_run(shared / f"data/zelda/predictions/{split}.jsonl.gz")])
+        sample = sample_mentions(documents)
+        record[split] = predict_sample(
+            linker, documents, candidates, sample, use_candidates=True, whole=not name.startswith(("cross", "genre"))
+        )
+        gold = [documents[i].labels[j].entity for i, j in sample]
+        print(name, split, np.mean([a == b for a, b in zip(record[split], gold, strict=True)]), flush=True)
+    write_record(out / f"{name}.zelda.json", {"predicted": record, **measure(start, cpu)})
+
+
+def sample_mentions(documents: list[Document]) -> list[tuple[int, int]]:
+    """Return a random sample of the mentions of a test set."""
+    mentions = [(i, j) for i, document in enumerate(documents) for j in range(len(document.labels))]
+    chosen = np.random.default_rng(SEED).permutation(len(mentions))[:N_OTHER]
+    return [mentions[i] for i in sorted(chosen.tolist())]
+
+
+def measure(start: float, cpu: float) -> dict[str, float]:
+    """Return seconds of wall and processor time since both starts, and the peak memory of the process in gigabytes."""
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    return {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu, "gigabytes": memory}
+
+
+def write_record(path: Path, record: dict[str, Any]) -> None:
+    """Write a record as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=1), encoding="utf-8")
+
+
+COMMANDS = {"train": train, "predict": predict, "zelda": zelda}
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    command, shared_folder, out_folder, *names = sys.argv[1:]
+    for model_name in names or [""]:
+        COMMANDS[command](Path(shared_folder), Path(out_folder), *([model_name] if model_name else []))
