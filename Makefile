@@ -45,7 +45,7 @@ test-long: extras
 	nice -n 19 $(BIN)/python tests/fuzz.py --inputs $(INPUTS)
 
 extras: setup
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all,train]' playwright schemathesis
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all,genre]' playwright schemathesis
 	$(BIN)/pip install --quiet --no-deps --ignore-requires-python --require-hashes --requirement tests/tagger.txt
 
 # The client of reports and viewer: checked, and built into src/karat/web/archive/bundle, which is committed.

@@ -11,13 +11,12 @@ learning curve. Candidates are those of a published dual encoder, in sorted orde
 
 from __future__ import annotations
 
-import gzip
 import json
 import resource
 import sys
 import time
 from collections import Counter
-from dataclasses import asdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +25,13 @@ import torch
 
 import karat
 from karat.model.corpus import Corpus
-from karat.model.document import Candidate, Document, Prediction, Response
+from karat.model.document import Document
 from karat.model.run import Run
+from karat.systems.linking.neural.entity_texts import find_descriptions, find_names
 from karat.systems.linking.neural.inference import predict_entities
 from karat.systems.linking.neural.ranking import load_linker
 from karat.systems.linking.neural.tokens import MarkedText
+from karat.systems.linking.neural.trained_linker import TrainedLinker
 from karat.systems.training.options import PRESETS, TrainingOptions, adapt_preset
 from karat.systems.training.train import train_linker
 
@@ -44,6 +45,7 @@ OTHERS = (
     "shadowlinks-shadow",
     "shadowlinks-top",
 )
+SPLIT_NAMES = tuple(SPLITS.values())
 SEED = 20261116
 N_TEST, N_DEV, N_OTHER = 600, 100, 100
 N_RESAMPLES = 2000
@@ -167,36 +169,29 @@ def train(shared: Path, out: Path, name: str) -> None:
 
 
 def predict(shared: Path, out: Path, name: str) -> None:
-    """Write the best codes for the sample of held mentions, over all entities and over lists."""
+    """Write the predictions for the sample of held mentions, over lists and, where a model can, over all entities."""
     data = Benchmark(shared)
     sample = data.sample(2, N_TEST)
     linker = load_linker(str(out / "models" / name))
-    ways = {"lists": True} if name.startswith("cross") else {"lists": True, "all": False}
+    ways = {"lists": True} if linker.kind == "cross-encoder" else {"lists": True, "all": False}
     for way, use_candidates in ways.items():
         start, cpu = time.perf_counter(), time.process_time()
-        predictions = predict_sample(
-            linker,
-            data.documents,
-            data.candidates,
-            sample,
-            use_candidates=use_candidates,
-            whole=not name.startswith(("cross", "genre")),
-        )
-        write_record(out / f"{name}.{way}.json", {"predicted": predictions, **measure(start, cpu)})
+        predicted = predict_sample(linker, data.documents, data.candidates, sample, use_candidates=use_candidates)
+        write_record(out / f"{name}.{way}.json", {"predicted": predicted, **measure(start, cpu)})
         gold = [data.documents[i].labels[j].entity for i, j in sample]
-        print(name, way, np.mean([a == b for a, b in zip(predictions, gold, strict=True)]), flush=True)
+        print(name, way, np.mean([a == b for a, b in zip(predicted, gold, strict=True)]), flush=True)
 
 
 def predict_sample(
-    linker: Any,
+    linker: TrainedLinker,
     documents: list[Document],
     candidates: dict[tuple[str, int, int], list[str]],
     sample: list[tuple[int, int]],
     *,
     use_candidates: bool,
-    whole: bool,
 ) -> list[str | None]:
-    """Return the predicted entity of each sampled mention; with `whole`, all mentions of its document are linked."""
+    """Return the predicted entity of each sampled mention; LUKE links all mentions of their documents."""
+    uses_links = linker.kind.startswith("luke")
     wanted: dict[int, list[int]] = {}
     for document, label in sample:
         wanted.setdefault(document, []).append(label)
@@ -207,19 +202,19 @@ def predict_sample(
         texts = []
         for number in chosen:
             document = documents[number]
-            labels = document.labels if whole else [document.labels[j] for j in wanted[number]]
+            labels = document.labels if uses_links else [document.labels[j] for j in wanted[number]]
             spans = [(label.start, label.end) for label in labels]
             lists = [candidates.get((document.id, *span), []) for span in spans]
             new = [entity for entities in lists for entity in entities if entity not in linker.codes]
             new = list(dict.fromkeys(new))
-            linker.add_entities(new, [entity.replace("_", " ") for entity in new], [""] * len(new))
+            kb = "starter" if linker.descriptions else ""
+            linker.add_entities(new, find_names(new, kb), find_descriptions(new, kb))
             codes = [[linker.codes[entity] for entity in entities if entity in linker.codes] for entities in lists]
             title = document.id.replace("_", " ") if linker.options.get("title_context") else ""
             texts.append(MarkedText(document.text, spans, (), codes, title))
         snippets = linker.tokenise(texts)
-        first = linker.kind.startswith("luke")
         best = predict_entities(
-            linker.model, snippets, use_candidates=use_candidates, most_confident_first=first
+            linker.model, snippets, use_candidates=use_candidates, most_confident_first=uses_links
         ).best_codes
         for row, code in enumerate(best.tolist()):
             document = documents[chosen[int(snippets.document[row])]]
@@ -231,7 +226,7 @@ def predict_sample(
 
 
 def zelda(shared: Path, out: Path, name: str) -> None:
-    """Write predictions over lists for a sample of the mentions of ZELDA's other test sets, as files for `reproduce`."""
+    """Write predictions over lists for a sample of the mentions of ZELDA's other test sets."""
     linker = load_linker(str(out / "models" / name))
     record: dict[str, Any] = {}
     start, cpu = time.perf_counter(), time.process_time()
@@ -239,9 +234,7 @@ def zelda(shared: Path, out: Path, name: str) -> None:
         documents = list(karat.load(shared / f"data/zelda/jsonl/test_{split}.jsonl.gz"))
         candidates = collect_candidates([karat.load_run(shared / f"data/zelda/predictions/{split}.jsonl.gz")])
         sample = sample_mentions(documents)
-        record[split] = predict_sample(
-            linker, documents, candidates, sample, use_candidates=True, whole=not name.startswith(("cross", "genre"))
-        )
+        record[split] = predict_sample(linker, documents, candidates, sample, use_candidates=True)
         gold = [documents[i].labels[j].entity for i, j in sample]
         print(name, split, np.mean([a == b for a, b in zip(record[split], gold, strict=True)]), flush=True)
     write_record(out / f"{name}.zelda.json", {"predicted": record, **measure(start, cpu)})
@@ -266,7 +259,140 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
     path.write_text(json.dumps(record, indent=1), encoding="utf-8")
 
 
-COMMANDS = {"train": train, "predict": predict, "zelda": zelda}
+def report(shared: Path, out: Path) -> None:
+    """Print accuracies of the held sample with intervals, by bracket and on other test sets, and costs, as Markdown."""
+    data = Benchmark(shared)
+    sample = data.sample(2, N_TEST)
+    labels = [data.documents[i].labels[j] for i, j in sample]
+    gold = np.array([label.entity for label in labels])
+    train_labels = [label.entity for document in data.select(0) for label in document.labels]
+    seen = np.isin(gold, train_labels)
+    split = data.split[[i for i, _ in sample]]
+    lists = [
+        data.candidates.get((data.documents[i].id, label.start, label.end), [])
+        for (i, _), label in zip(sample, labels, strict=True)
+    ]
+    rows: dict[str, list[str | None]] = {
+        "most frequent sense of the training part": predict_most_frequent(data, sample),
+        "candidate most frequent in the training part": predict_most_popular(train_labels, lists),
+    }
+    for path in sorted(out.glob("*.lists.json")) + sorted(out.glob("*.all.json")):
+        rows[path.stem.replace(".", ", ")] = json.loads(path.read_text(encoding="utf-8"))["predicted"]
+    masks = {
+        f"{SPLIT_NAMES[n]} {group}": (split == n) & mask
+        for n in range(len(SPLITS))
+        for group, mask in (("seen", seen), ("unseen", ~seen), ("", seen | ~seen))
+    }
+    masks = {name.strip(): mask for name, mask in masks.items()} | {"all": seen | ~seen}
+    print_row(["", *(f"{name} ({mask.sum()})" for name, mask in masks.items())])
+    print_row(["---"] * (1 + len(masks)))
+    documents = np.array([i for i, _ in sample])
+    correct = {
+        name: np.array([a == b for a, b in zip(predicted, gold, strict=True)]) for name, predicted in rows.items()
+    }
+    correct["ceiling of seen entities"] = seen
+    correct["ceiling of the lists"] = np.array(
+        [entity in entities for entity, entities in zip(gold, lists, strict=True)]
+    )
+    for name, values in sorted(correct.items()):
+        print_row([name, *(format_interval(values[mask], documents[mask]) for mask in masks.values())])
+    print("\nWNED-WIKI by bracket")
+    brackets = np.array([data.documents[i].meta.get("bracket", "") for i, _ in sample])
+    names = sorted(set(brackets[split == 0]), reverse=True)
+    print_row(["", *(f"{name} ({((brackets == name) & (split == 0)).sum()})" for name in names)])
+    for name, values in sorted(correct.items()):
+        print_row([name, *(f"{100 * values[(brackets == bracket) & (split == 0)].mean():.1f}" for bracket in names)])
+    print("\nOther test sets")
+    report_others(data, out)
+    print("\nCosts")
+    for path in sorted(out.glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        curve = "; ".join(
+            f"{epoch['loss']:.2f} {epoch['accuracy']}" for epoch in record.get("curve", {}).get("epochs", ())
+        )
+        print(
+            path.stem,
+            f"{record['seconds']:.0f} s",
+            f"{record['cpu_seconds']:.0f} s of CPU",
+            f"{record['gigabytes']:.1f} GB",
+            curve,
+            record.get("counts", ""),
+        )
+
+
+def report_others(data: Benchmark, out: Path) -> None:
+    """Print the accuracy on the samples of the other test sets, by model."""
+    train = data.select(0)
+    table: dict[str, list[str]] = {"lists have the entity": [], "seen in training": [], "MFS": []}
+    train_entities = {label.entity for document in train for label in document.labels}
+    frequent = count_senses(train)
+    records = {
+        path.name.removesuffix(".zelda.json"): json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(out.glob("*.zelda.json"))
+    }
+    for split in OTHERS:
+        documents = list(karat.load(data.shared / f"data/zelda/jsonl/test_{split}.jsonl.gz"))
+        candidates = collect_candidates([karat.load_run(data.shared / f"data/zelda/predictions/{split}.jsonl.gz")])
+        sample = sample_mentions(documents)
+        labels = [(documents[i], documents[i].labels[j]) for i, j in sample]
+        gold = [label.entity for _, label in labels]
+        numbers = np.array([i for i, _ in sample])
+        rows = {
+            "lists have the entity": [
+                label.entity in candidates.get((document.id, label.start, label.end), ()) for document, label in labels
+            ],
+            "seen in training": [entity in train_entities for entity in gold],
+            "MFS": [frequent.get(document.text[label.start : label.end]) == label.entity for document, label in labels],
+            **{
+                name: [a == b for a, b in zip(record["predicted"][split], gold, strict=True)]
+                for name, record in records.items()
+            },
+        }
+        for name, values in rows.items():
+            table.setdefault(name, []).append(format_interval(np.array(values), numbers))
+    print_row(["", *OTHERS])
+    for name, cells in table.items():
+        print_row([name, *cells])
+
+
+def count_senses(corpus: Corpus) -> dict[str, str]:
+    """Return the most frequent entity of each surface in a corpus."""
+    counts: dict[str, Counter[str]] = {}
+    for document in corpus:
+        for label in document.labels:
+            counts.setdefault(document.text[label.start : label.end], Counter())[str(label.entity)] += 1
+    return {surface: entities.most_common(1)[0][0] for surface, entities in counts.items()}
+
+
+def predict_most_frequent(data: Benchmark, sample: list[tuple[int, int]]) -> list[str | None]:
+    """Return the entity that each mention's surface has most often in the training part."""
+    senses = count_senses(data.select(0))
+    mentions = [(data.documents[i].text, data.documents[i].labels[j]) for i, j in sample]
+    return [senses.get(text[label.start : label.end]) for text, label in mentions]
+
+
+def predict_most_popular(train_labels: list[Any], lists: list[list[str]]) -> list[str | None]:
+    """Return the candidate that is most frequent in the training part; the first of equal ones."""
+    counts = Counter(train_labels)
+    return [max(entities, key=lambda entity: counts[entity]) if entities else None for entities in lists]
+
+
+def format_interval(correct: np.ndarray[Any, Any], documents: np.ndarray[Any, Any]) -> str:
+    """Return the accuracy in per cent with its 95 % interval, by bootstrap over documents."""
+    names, index = np.unique(documents, return_inverse=True)
+    hits, sizes = np.bincount(index, correct), np.bincount(index)
+    draws = np.random.default_rng(SEED).integers(len(names), size=(N_RESAMPLES, len(names)))
+    shares = 100 * hits[draws].sum(1) / sizes[draws].sum(1)
+    low, high = np.percentile(shares, [2.5, 97.5])
+    return f"{100 * correct.mean():.1f} ({low:.0f}–{high:.0f})"
+
+
+def print_row(cells: list[str]) -> None:
+    """Print a row of a Markdown table."""
+    print(f"| {' | '.join(cells)} |")
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"train": train, "predict": predict, "zelda": zelda, "report": report}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

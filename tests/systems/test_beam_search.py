@@ -178,8 +178,9 @@ def test_a_bart_is_trained_saved_and_run(bart, tmp_path):
 @pytest.mark.extras
 def test_a_folder_without_a_bart_is_one_clear_error(tmp_path, monkeypatch):
     from karat.systems.linking.neural import bart as module
+    from karat.systems.linking.neural import metadata
 
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(metadata, "find_spec", lambda name: None)
     with pytest.raises(KaratError, match=r"karat\[genre\]"):
         module.load_bart(tmp_path)
     monkeypatch.undo()

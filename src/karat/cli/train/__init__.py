@@ -122,7 +122,7 @@ def command(
         has_bart=bool(bart),
         **hyperparameters,
     )
-    check_train_extra("" if bart else encoder)
+    check_train_extra(encoder, needs_bart=bool(bart))
     from karat.data.load import load, load_run
     from karat.render.systems.training import format_epoch, format_estimate, render_page
     from karat.systems.training.train import train_linker

@@ -29,6 +29,15 @@ class ModelOptions:
     candidates: int = option(20, "Maximum number of candidates per mention.")
 
 
+@dataclass(frozen=True, slots=True)
+class LukeOptions(ModelOptions):
+    """The options of a system with LUKE's method."""
+
+    order: bool = option(
+        True, "Link the most confident mention first and use it for the others; otherwise all at once."
+    )
+
+
 def build_model_system(
     kind: str,
     title: str,

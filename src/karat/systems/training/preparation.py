@@ -102,9 +102,9 @@ def prepare_training_data(
     train_part = parts[0]
     assert train_part is not None
     if options.single_mention:
-        kept = train_part.select_mentions(_draw_mentions(train_part, options.seed))
-        counts["mentions not learned from, as each window has one"] = train_part.n_mentions - kept.n_mentions
-        train_part = kept
+        n_mentions = train_part.n_mentions
+        train_part = train_part.select_mentions(_draw_mentions(train_part, options.seed))
+        counts["mentions not learned from, as each window has one"] = n_mentions - train_part.n_mentions
     pretrain = None
     if options.pretrain_epochs:
         pretrain = tokenise(_make_name_texts(list(codes), names, descriptions, kb, options))

@@ -53,7 +53,7 @@ def train_linker(
     `announce`: called with the expected duration, after some steps and after the first epoch.
     Arguments that do not fit together raise `UsageError`; missing packages raise `KaratError`.
     """
-    check_train_extra("" if bart else encoder)
+    check_train_extra(encoder, needs_bart=bool(bart))
     options = options or adapt_preset(
         get_preset("zelda"),
         kind,

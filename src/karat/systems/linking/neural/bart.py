@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 from tokenizers import Tokenizer
-from tokenizers.implementations import ByteLevelBPETokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
-from karat.model.errors import InputError, KaratError, UsageError
+from karat.model.errors import InputError, UsageError
+from karat.systems.linking.neural.metadata import check_train_extra
 from karat.systems.linking.neural.models import TensorBatch
 from karat.systems.linking.neural.snippets import Snippets
 from karat.systems.linking.neural.title_model import NO_TARGET, TextStates, TitleModel
@@ -23,16 +24,6 @@ from karat.systems.linking.neural.tokens import TOKENIZER, MarkedText, tokenise_
 MODEL_TYPE: Final = "bart"
 _MARKS: Final = (" [START_ENT] ", " [END_ENT] ")
 _LABEL_SMOOTHING: Final = 0.1
-
-
-def import_transformers() -> Any:  # noqa: ANN401  # a module
-    """Import `transformers`; raise `KaratError` if it is not installed."""
-    if find_spec("transformers") is None:
-        raise KaratError("a BART needs the package transformers. Run pip install 'karat[genre]'.")
-    import transformers
-
-    transformers.utils.logging.disable_progress_bar()
-    return transformers
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +46,8 @@ class BartPieces:
             if TOKENIZER in names:
                 tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
             elif {"vocab.json", "merges.txt"} <= set(names):
-                files = (str(folder / "vocab.json"), str(folder / "merges.txt"))
-                tokenizer = ByteLevelBPETokenizer.from_file(*files)._tokenizer
+                tokenizer = Tokenizer(BPE.from_file(str(folder / "vocab.json"), str(folder / "merges.txt")))
+                tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
             else:
                 raise UsageError(f"{folder} has no {TOKENIZER}, and no vocab.json with merges.txt.")
         except UsageError:
@@ -149,7 +140,10 @@ def load_bart(folder: Path, *, has_weights: bool = True, dropout: float = 0.1) -
 
     A folder without such a model raises `UsageError`.
     """
-    transformers = import_transformers()
+    check_train_extra(needs_bart=True)
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
     try:
         config = transformers.BartConfig.from_pretrained(str(folder), dropout=dropout)
         if config.model_type != MODEL_TYPE:

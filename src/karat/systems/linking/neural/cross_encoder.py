@@ -65,7 +65,8 @@ class CrossEncoderModel(LinkingModel):
         is_mention = (index >= first) & (index <= last)
         states = self.encoder(tokens, mask, types=is_mention | (is_title & mask))
         similarity = F.cosine_similarity(_mean(states, is_mention), _mean(states, is_title & mask), dim=-1)
-        return (similarity * self.scale.exp() + self.output(states[:, 0])[:, 0]).float()
+        scores: Tensor = similarity * self.scale.exp() + self.output(states[:, 0])[:, 0]
+        return scores.float()
 
 
 def _mean(states: Tensor, mask: Tensor) -> Tensor:

