@@ -41,10 +41,21 @@ def digest(folder):
 
 
 def test_a_cross_encoder_learns_to_rank_and_links_no_mention_without_candidates(world, lists, tiny_encoder, tmp_path):
+    from karat.systems.linking.neural.ranking import ModelRanker, load_linker
+
     result = trained("cross-encoder", world, tiny_encoder, tmp_path / "m", dev=world, candidate_runs=[lists])
     assert result.curve.accuracy == 1.0
-    run = link(f"cross-encoder:{tmp_path / 'm'}", world, gold_mentions=True)
-    assert not any(isinstance(prediction.entity, str) for response in run for prediction in response.predictions)
+    linker = load_linker(str(tmp_path / "m"))
+    golds = [label.entity for document in world for label in document.labels]
+    ranked = ModelRanker(linker).rank(zip(world, lists, strict=True))
+    assert [prediction.entity for response in ranked for prediction in response.predictions] == golds
+    bare = [Response(document.id, (Prediction(7, 14),)) for document in world]
+    unlinked = ModelRanker(linker).rank(zip(world, bare, strict=True))
+    assert not any(isinstance(prediction.entity, str) for response in unlinked for prediction in response.predictions)
+    with pytest.raises(UsageError, match="ranks candidates and has none"):
+        link(f"cross-encoder:{tmp_path / 'm'}", world, gold_mentions=True)
+    link(f"cross-encoder[kb=starter]:{tmp_path / 'm'}", world, gold_mentions=True)
+    link(f"pipeline:oracle+popular+cross-encoder:{tmp_path / 'm'}", world)
 
 
 def test_a_writer_learns_titles_and_is_bound_to_candidates(world, lists, tiny_encoder, tmp_path):

@@ -312,7 +312,7 @@ def test_the_command_trains_and_what_it_made_runs(world, lists, tiny_encoder, tm
     ran = karat_cli("train", "fevry", *given, "--out", "m", *wishes)
     assert ran.code == 0, ran.err
     assert "epoch 2 is the best" in ran.out or "epoch 1 is the best" in ran.out
-    assert "karat run fevry:m" in ran.out
+    assert "karat run 'fevry:m'" in ran.out
     assert ran.err.count("epoch 1: ") == ran.err.count("epoch 2: ") == 1
     assert "for 2 epochs on this machine, without scoring the development data (measured on 1 step)" in ran.err
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == [

@@ -49,7 +49,8 @@ def render_page(result: TrainingResult, width: int | None = None) -> str:
     if result.curve.stopped_early:
         notes.append(f"Stopped early: {result.options.patience} epochs without improvement.")
     notes += [f"{item}: {count:,}." for item, count in result.counts.items() if count]
-    notes.append(f"Use it: karat run {result.kind}:{result.folder} --on DATASET --task d2kb")
+    system = "cross-encoder[kb=SNAPSHOT]" if result.kind == "cross-encoder" else result.kind
+    notes.append(f"Use it: karat run '{system}:{result.folder}' --on DATASET --task d2kb")
     parts = [
         format_table(rows, (), width),
         format_table(sizes, (0,), width),

@@ -45,23 +45,33 @@ def build_model_system(
     *,
     options: type[ModelOptions] = ModelOptions,
     prediction_options: Callable[[Any], Mapping[str, Any]] = lambda options: {},
+    needs_candidates: bool = False,
     setups: tuple[TrainingSetup, ...] = (),
     citation: str = "",
     claims: tuple[Claim, ...] = (),
 ) -> System:
     """Build the system of a `kind` of trained models, with its `title`, `description` and type of `options`.
 
-    `prediction_options`: as in `make_ranking_stage`, for the options. `setups`, `citation` and `claims`:
+    `prediction_options`: as in `make_ranking_stage`, for the options. `needs_candidates`: whether the model links no
+    mention without candidates; outside a pipeline, the option `kb` is then required. `setups`, `citation` and `claims`:
     as in `System`; what `setups` report is added to the claims.
     """
 
     def rank(options: ModelOptions) -> Refine:
         return make_ranking_stage(options, kind, prediction_options(options))
 
+    def start(options: ModelOptions, gold_mentions: bool) -> Link:
+        if needs_candidates and not options.kb:
+            raise UsageError(
+                f"{kind} ranks candidates and has none. Write {kind}[kb=SNAPSHOT]:DIR, or make it the last part of a "
+                "pipeline."
+            )
+        return start_model(options, rank(options))
+
     return System(
         title=title,
         description=description,
-        start=lambda options, gold_mentions: start_model(options, rank(options)),
+        start=start,
         options=options,
         hardest_task="d2kb",
         gold_mentions="required",

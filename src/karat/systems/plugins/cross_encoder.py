@@ -7,4 +7,5 @@ SYSTEM = build_model_system(
     title="Cross-encoder",
     description="Reads each given mention in its context together with each of its candidates, and links it to the "
     "best. It needs candidates: those of a snapshot (kb=NAME), or of a pipeline.",
+    needs_candidates=True,
 )

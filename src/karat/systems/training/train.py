@@ -53,7 +53,6 @@ def train_linker(
     `announce`: called with the expected duration, after some steps and after the first epoch.
     Arguments that do not fit together raise `UsageError`; missing packages raise `KaratError`.
     """
-    check_train_extra(encoder, needs_bart=bool(bart))
     options = options or adapt_preset(
         get_preset("zelda"),
         kind,
@@ -63,6 +62,7 @@ def train_linker(
     )
     folder = Path(folder)
     _check_arguments(kind, folder, options, bool(candidate_runs), dev is not None, bart, resume=resume)
+    check_train_extra(encoder, needs_bart=bool(bart))
     import torch
 
     from karat.systems.linking.neural.models import count_parameters
