@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.model.errors import KaratError, UsageError
+from karat.model.errors import InputError, KaratError, UsageError
 from karat.systems.linking.neural.beam_search import write_titles
 from karat.systems.linking.trie import TitleTrie
 
@@ -189,3 +189,22 @@ def test_a_folder_without_a_bart_is_one_clear_error(tmp_path, monkeypatch):
         module.load_bart(tmp_path)
     with pytest.raises(UsageError, match=r"tokenizer\.json"):
         module.BartPieces.load(tmp_path, 0, 2)
+
+
+@pytest.mark.extras
+def test_a_tokenizer_of_two_files_is_read_and_written(tmp_path):
+    from karat.systems.linking.neural.bart import BartPieces
+
+    words = ["<s>", "<pad>", "</s>", "<unk>", "B", "e", "r", "l", "i", "n", "Be", "\u0120", "er"]
+    (tmp_path / "vocab.json").write_text(
+        json.dumps({word: index for index, word in enumerate(words)}), encoding="utf-8"
+    )
+    (tmp_path / "merges.txt").write_text("#version: 0.2\nB e\ne r\n", encoding="utf-8")
+    pieces = BartPieces.load(tmp_path, 0, 2)
+    assert pieces.encode_titles(["Berlin", "e r"]) == [[10, 6, 7, 8, 9], [5, 11, 6]]
+    (tmp_path / "saved").mkdir()
+    pieces.save(tmp_path / "saved")
+    assert BartPieces.load(tmp_path / "saved", 0, 2).encode_titles(["Berlin"]) == [[10, 6, 7, 8, 9]]
+    (tmp_path / "vocab.json").write_text("torn", encoding="utf-8")
+    with pytest.raises(InputError, match="a BART tokenizer"):
+        BartPieces.load(tmp_path, 0, 2)

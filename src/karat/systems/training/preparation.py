@@ -85,6 +85,8 @@ def prepare_training_data(
         raise UsageError(f"{train.name} has no linked mentions. Pass a gold standard with links.")
     if not any(entity in codes for entity in train_entities):
         raise UsageError(f"no entity of {train.name} is in the vocabulary. Use the same kind of ids in both.")
+    if kind == "cross-encoder" and len(codes) < 2:
+        raise UsageError("a cross-encoder needs two entities at least. Pass candidates or a vocabulary.")
     label_names = _collect_names(train, dev)
     names = [label_names.get(entity) or name for entity, name in zip(codes, find_names(list(codes), kb), strict=True)]
     descriptions = find_descriptions(list(codes), kb) if kb and kind in _READERS else []

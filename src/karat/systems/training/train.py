@@ -6,15 +6,19 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
 from karat.model.run import Run
 from karat.systems.linking.lexicon import snapshot_metadata
 from karat.systems.linking.neural.metadata import CONTEXT_KINDS, Kind, check_train_extra
+from karat.systems.linking.trie import MAX_STEPS
 from karat.systems.training.curve import CHECKPOINT, Epoch, TimeEstimate, TrainingResult
 from karat.systems.training.options import TrainingOptions, adapt_preset, get_preset
+
+if TYPE_CHECKING:
+    from karat.systems.linking.neural.models import LinkingModel
 
 CURVE: Final = "curve.json"
 
@@ -81,6 +85,7 @@ def train_linker(
         kind, reader, pieces, data.entities, data.names, options.to_dict(), metadata, data.descriptions
     )
     linker.model.to(torch.device(device_name))
+    counts = {**data.counts, **_count_unwritable(linker.model)}
     curve = fit(
         linker.model,
         data.train,
@@ -100,10 +105,10 @@ def train_linker(
         curve,
         count_parameters(linker.model),
         len(data.entities),
-        data.counts,
+        counts,
         _describe_device(device_name),
     )
-    record = {"curve": curve.to_dict(), "parameters": dict(result.parameters), "counts": dict(data.counts)}
+    record = {"curve": curve.to_dict(), "parameters": dict(result.parameters), "counts": counts}
     (folder / CURVE).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     (folder / CHECKPOINT).unlink()
     return result
@@ -158,6 +163,18 @@ def _check_arguments(
         )
     if options.patience and not has_dev:
         raise UsageError("early stopping needs development data. Pass it with --dev, or omit --patience.")
+
+
+def _count_unwritable(model: LinkingModel) -> dict[str, int]:
+    """Return the numbers of entities that a model can never write, by reason; empty for models that do not write."""
+    from karat.systems.linking.neural.title_model import TitleModel
+
+    if not isinstance(model, TitleModel):
+        return {}
+    return {
+        f"titles of more than {MAX_STEPS} tokens, which are not written by default": model.trie.count_longer(),
+        "titles whose tokens are those of another title, which is written instead": model.n_entities - len(model.trie),
+    }
 
 
 def _describe_device(device_name: str) -> str:
