@@ -251,6 +251,8 @@ def test_options_that_do_not_fit_a_kind_are_one_clear_error(world, tiny_encoder,
     ):
         with pytest.raises(UsageError, match=message):
             trained(kind, world, tiny_encoder, tmp_path / "m", plan)
+    with pytest.raises(UsageError, match="Omit --kb"):
+        trained("fevry", world, tiny_encoder, tmp_path / "m", kb="starter")
     with pytest.raises(UsageError, match="cannot use a BART"):
         trained("fevry", world, tiny_encoder, tmp_path / "m", bart="x")
 

@@ -17,7 +17,7 @@ from karat.model.errors import UsageError
 from karat.model.run import Run
 from karat.systems.linking.neural.bart import BartPieces
 from karat.systems.linking.neural.entity_texts import find_aliases, find_descriptions, find_names
-from karat.systems.linking.neural.metadata import Kind
+from karat.systems.linking.neural.metadata import DESCRIPTION_KINDS, Kind
 from karat.systems.linking.neural.models import UNKNOWN_ENTITY
 from karat.systems.linking.neural.ranking import get_title
 from karat.systems.linking.neural.snippets import Snippets
@@ -28,8 +28,6 @@ from karat.systems.training.options import TrainingOptions
 CandidatesBySpan = Mapping[tuple[str, int, int], Sequence[str]]
 """The entity ids of candidates, by document id, start and end of a mention."""
 
-_READERS: Final = ("bi-encoder", "cross-encoder", "genre")
-"""The kinds that read descriptions of entities."""
 _QUALIFIED: Final = re.compile(r"(?P<base>.+?)(?: \((?P<bracket>[^()]+)\)|, (?P<comma>.+))")
 """A title with a qualifier."""
 
@@ -89,7 +87,7 @@ def prepare_training_data(
         raise UsageError("a cross-encoder needs two entities at least. Pass candidates or a vocabulary.")
     label_names = _collect_names(train, dev)
     names = [label_names.get(entity) or name for entity, name in zip(codes, find_names(list(codes), kb), strict=True)]
-    descriptions = find_descriptions(list(codes), kb) if kb and kind in _READERS else []
+    descriptions = find_descriptions(list(codes), kb) if kb and kind in DESCRIPTION_KINDS else []
     counts: Counter[str] = Counter()
     counts["entities with a description"] = sum(map(bool, descriptions))
 

@@ -12,7 +12,7 @@ from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
 from karat.model.run import Run
 from karat.systems.linking.lexicon import snapshot_metadata
-from karat.systems.linking.neural.metadata import CONTEXT_KINDS, Kind, check_train_extra
+from karat.systems.linking.neural.metadata import CONTEXT_KINDS, DESCRIPTION_KINDS, Kind, check_train_extra
 from karat.systems.linking.trie import MAX_STEPS
 from karat.systems.training.curve import CHECKPOINT, Epoch, TimeEstimate, TrainingResult
 from karat.systems.training.options import TrainingOptions, adapt_preset, get_preset
@@ -65,7 +65,7 @@ def train_linker(
         has_bart=bool(bart),
     )
     folder = Path(folder)
-    _check_arguments(kind, folder, options, bool(candidate_runs), dev is not None, bart, resume=resume)
+    _check_arguments(kind, folder, options, bool(candidate_runs), dev is not None, bart, kb, resume=resume)
     check_train_extra(encoder, needs_bart=bool(bart))
     import torch
 
@@ -140,7 +140,15 @@ def _load_reader(kind: Kind, encoder: str, bart: str, options: TrainingOptions) 
 
 
 def _check_arguments(
-    kind: Kind, folder: Path, options: TrainingOptions, has_candidates: bool, has_dev: bool, bart: str, *, resume: bool
+    kind: Kind,
+    folder: Path,
+    options: TrainingOptions,
+    has_candidates: bool,
+    has_dev: bool,
+    bart: str,
+    kb: str,
+    *,
+    resume: bool,
 ) -> None:
     """Raise `UsageError` if the folder cannot be used or the options need data that are missing."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not resume:
@@ -153,6 +161,8 @@ def _check_arguments(
         raise UsageError(f"a {kind} has no softmax over entities. Omit --softmax.")
     if bart and kind != "genre":
         raise UsageError(f"a {kind} cannot use a BART. Omit --model, or train genre.")
+    if kb and kind not in DESCRIPTION_KINDS:
+        raise UsageError(f"a {kind} reads no names and descriptions. Omit --kb.")
     if options.frozen_epochs and kind != "luke-ft":
         raise UsageError(f"a {kind} has no frozen epochs. Train luke-ft.")
     if options.pretrain_epochs and kind != "genre":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -10,6 +12,8 @@ from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
 from karat.systems.linking.neural.encoder import BertEncoder
 from karat.systems.linking.neural.models import UNKNOWN_ENTITY, LinkingModel, TensorBatch, TitleTable
+
+_MAX_PAIRS: Final = 64  # pairs of mention and candidate per batch
 
 
 class CrossEncoderModel(LinkingModel):
@@ -32,20 +36,21 @@ class CrossEncoderModel(LinkingModel):
         nn.init.zeros_(self.output.weight)
         nn.init.zeros_(self.output.bias)
 
-    def score_candidates(self, batch: TensorBatch, candidates: Tensor, max_pairs: int = 0) -> Tensor:
+    def score_candidates(self, batch: TensorBatch, candidates: Tensor) -> Tensor:
         """Return the score of each mention's candidates [mentions, candidates]; minus infinity for padding (-1).
 
-        `max_pairs`: maximal number of pairs that are read at a time; 0 for all.
+        Pairs of similar length are read together, to reduce padding.
         """
         mention, column = (candidates != UNKNOWN_ENTITY).nonzero(as_tuple=True)
         scores = torch.full(candidates.shape, -torch.inf, device=candidates.device)
         if not len(mention):
             return scores
+        lengths = batch.mask[batch.row[mention]].sum(1) + self.table.title_lengths[candidates[mention, column]]
+        order = lengths.argsort(stable=True)
+        mention, column = mention[order], column[order]
         parts = [
             self.score_pairs(batch, mentions, candidates[mentions, columns])
-            for mentions, columns in zip(
-                mention.split(max_pairs or len(mention)), column.split(max_pairs or len(column)), strict=True
-            )
+            for mentions, columns in zip(mention.split(_MAX_PAIRS), column.split(_MAX_PAIRS), strict=True)
         ]
         return scores.index_put((mention, column), torch.cat(parts))
 

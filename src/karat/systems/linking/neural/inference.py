@@ -19,7 +19,6 @@ from karat.systems.linking.neural.title_model import TitleModel
 from karat.systems.linking.trie import MAX_STEPS, N_BEAMS, TitleTrie
 
 _MAX_LOGITS: Final = 1 << 27  # half a gigabyte
-_MAX_PAIRS: Final = 256  # pairs of mention and candidate per batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +153,7 @@ def _rank_candidates(model: EntityModel, batch: TensorBatch, vectors: Tensor, to
 
 def _rank_pairs(model: CrossEncoderModel, batch: TensorBatch, top_k: int) -> tuple[Tensor, Tensor]:
     """Return codes and probabilities [mentions, top_k] of the best candidates; padded with -1 and 0."""
-    logits = model.score_candidates(batch, batch.candidates, _MAX_PAIRS)
+    logits = model.score_candidates(batch, batch.candidates)
     indices, probabilities = _top_k(logits, top_k)
     codes = torch.where(torch.isfinite(logits.gather(1, indices)), batch.candidates.gather(1, indices), UNKNOWN_ENTITY)
     return _pad_columns(codes, top_k, UNKNOWN_ENTITY), _pad_columns(probabilities, top_k, 0)

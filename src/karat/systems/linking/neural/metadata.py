@@ -16,6 +16,9 @@ Kind: TypeAlias = Literal["fevry", "luke-head", "luke-ft", "bi-encoder", "cross-
 CONTEXT_KINDS: Final = ("cross-encoder", "genre")
 """The kinds that read each mention with the text around it; the others read windows with all their mentions."""
 
+DESCRIPTION_KINDS: Final = ("bi-encoder", "cross-encoder", "genre")
+"""The kinds that read names and descriptions of entities."""
+
 METADATA_FILE: Final = "linker.json"
 LAYOUT: Final = "linker/2"
 _PACKAGES: Final = ("torch", "tokenizers", "safetensors")
