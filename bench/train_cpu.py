@@ -149,7 +149,7 @@ def train(shared: Path, out: Path, name: str) -> None:
         data.select(0, divisor),
         out / "models" / name,
         options,
-        dev=data.dev(),
+        dev=None if kind == "bi-encoder" else data.dev(),  # which encodes all titles to score
         candidate_runs=data.runs,
         vocabulary=data.vocabulary,
         kb=kb,
@@ -204,6 +204,8 @@ def predict_sample(
         for number in chosen:
             document = documents[number]
             labels = document.labels if uses_links else [document.labels[j] for j in wanted[number]]
+            if linker.kind == "bi-encoder":  # without candidates it would encode all titles
+                labels = [label for label in labels if candidates.get((document.id, label.start, label.end))]
             spans = [(label.start, label.end) for label in labels]
             lists = [candidates.get((document.id, *span), []) for span in spans]
             new = [entity for entities in lists for entity in entities if entity not in linker.codes]
@@ -276,6 +278,7 @@ def report(shared: Path, out: Path) -> None:
     ]
     rows: dict[str, list[str | None]] = {
         "most frequent sense of the training part": predict_most_frequent(data, sample),
+        "most frequent sense of half the training part": predict_most_frequent(data, sample, 2),
         "candidate most frequent in the training part": predict_most_popular(train_labels, lists),
     }
     for path in sorted(out.glob("*.lists.json")) + sorted(out.glob("*.all.json")):
@@ -293,6 +296,8 @@ def report(shared: Path, out: Path) -> None:
         name: np.array([a == b for a, b in zip(predicted, gold, strict=True)]) for name, predicted in rows.items()
     }
     correct["ceiling of seen entities"] = seen
+    half = [label.entity for document in data.select(0, 2) for label in document.labels]
+    correct["ceiling of entities seen in half the training part"] = np.isin(gold, half)
     correct["ceiling of the lists"] = np.array(
         [entity in entities for entity, entities in zip(gold, lists, strict=True)]
     )
@@ -366,9 +371,9 @@ def count_senses(corpus: Corpus) -> dict[str, str]:
     return {surface: entities.most_common(1)[0][0] for surface, entities in counts.items()}
 
 
-def predict_most_frequent(data: Benchmark, sample: list[tuple[int, int]]) -> list[str | None]:
-    """Return the entity that each mention's surface has most often in the training part."""
-    senses = count_senses(data.select(0))
+def predict_most_frequent(data: Benchmark, sample: list[tuple[int, int]], divisor: int = 1) -> list[str | None]:
+    """Return the entity that each mention's surface has most often in the training part, or every so many documents."""
+    senses = count_senses(data.select(0, divisor))
     mentions = [(data.documents[i].text, data.documents[i].labels[j]) for i, j in sample]
     return [senses.get(text[label.start : label.end]) for text, label in mentions]
 

@@ -245,8 +245,10 @@ class BiEncoderModel(EntityModel):
         if codes is not None:
             return self._encode_titles(codes)
         if self._entity_cache is None or self.training:
-            all_codes = torch.arange(self.n_entities, device=self.table.titles.device)
-            self._entity_cache = torch.cat([self._encode_titles(part) for part in all_codes.split(_BATCH_SIZE)])
+            # titles of similar length together, to reduce padding
+            codes_by_length = self.table.title_lengths[: self.n_entities].argsort(stable=True)
+            vectors = torch.cat([self._encode_titles(part) for part in codes_by_length.split(_BATCH_SIZE)])
+            self._entity_cache = vectors[codes_by_length.argsort()]
         return self._entity_cache
 
     def train(self, mode: bool = True) -> BiEncoderModel:
