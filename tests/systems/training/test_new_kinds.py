@@ -142,6 +142,13 @@ def test_the_last_epoch_of_luke_ft_keeps_entity_vectors_to_the_bit_and_masks_mor
     assert sorted(set(masks)) == [0.3, 0.9]
 
 
+def test_a_fine_tuned_luke_is_the_fine_tuned_one(world, tiny_encoder, tmp_path):
+    plan = QUICK.replace(epochs=3, frozen_epochs=1, learning_rate=1e-9, head_learning_rate=1e-9)
+    curve = trained("luke-ft", world, tiny_encoder, tmp_path / "m", plan, dev=world).curve
+    assert len({epoch.accuracy for epoch in curve.epochs}) == 1  # no epoch is better than another
+    assert curve.best_epoch == 3
+
+
 def test_weak_labels_are_other_occurrences_of_titles_and_are_counted(tiny_encoder, tmp_path):
     text = "Mercury (planet) is Mercury. Bo Jackson saw a Jackson and Mercuryville. Mercury shines, Bo Jackson sings."
     labels = (Label(0, 16, "Mercury_(planet)"), Label(29, 39, "Bo_Jackson"))

@@ -222,6 +222,10 @@ class Trainer:
         epochs = (*self.curve.epochs, epoch)
         best_accuracy = self.curve.accuracy
         is_better = epoch.accuracy is None or best_accuracy is None or epoch.accuracy > best_accuracy
+        # epochs before fine-tuning do not compete with it
+        is_better |= (
+            bool(self.options.frozen_epochs) and epoch.number == len(self.parts) - self.options.frozen_epochs + 1
+        )
         best_epoch = epoch.number if is_better else self.curve.best_epoch
         is_stopped = bool(self.options.patience) and epoch.number - best_epoch >= self.options.patience
         self.curve = LearningCurve(epochs, best_epoch, is_stopped)
