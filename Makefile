@@ -45,7 +45,7 @@ test-long: extras
 	nice -n 19 $(BIN)/python tests/fuzz.py --inputs $(INPUTS)
 
 extras: setup
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all,train]' datasets evaluate playwright schemathesis
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all,genre]' datasets evaluate playwright schemathesis
 	$(BIN)/pip install --quiet --no-deps --ignore-requires-python --require-hashes --requirement tests/tagger.txt
 	$(BIN)/pip install --quiet --no-deps --require-hashes --requirement tests/croissant.txt
 

@@ -52,7 +52,8 @@ def prepare(shared: Path, folder: Path) -> None:
 
     from safetensors.torch import save_file
 
-    from karat.systems.linking.neural.encoder import MINILM, read_weights
+    from karat.systems.linking.neural.encoder import read_weights
+    from karat.systems.linking.neural.metadata import MINILM
     from karat.systems.linking.neural.tokens import MarkedText, WordPieces
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -129,6 +129,7 @@ WITHOUT = {
         ("score", "in.spacy", "demo/noisy", "--gold-format", "spacy-docbin"),
         ("data", "categorise", "demo", "--tagger", "spacy"),
     ],
+    "genre": [("train", "genre", "--train", "demo", "--model", "x", "--out", "y")],
     "train": [("train", "fevry", "--train", "demo", "--out", "x"), ("run", "fevry:x", "--on", "demo")],
 }
 """Commands that need an extra, by its name."""

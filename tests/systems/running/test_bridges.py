@@ -292,4 +292,4 @@ def test_systems_that_were_not_tried_say_what_to_hand_in():
     untried = [name for name in list_plugins("systems") if get_plugin("systems", name, System).untested_reason]
     assert len(untried) >= 15
     with pytest.raises(UsageError, match="predictions:FILE"):
-        RunnableSystem.from_text("genre")
+        RunnableSystem.from_text("luke")

@@ -69,12 +69,12 @@ def test_a_training_that_is_stopped_goes_on_as_if_it_had_not_been(world, tiny_en
     from karat.systems.linking.neural.encoder import load_encoder
     from karat.systems.linking.neural.tokens import WordPieces
     from karat.systems.linking.neural.trained_linker import TrainedLinker
-    from karat.systems.training.train import prepare_training_data
+    from karat.systems.training.preparation import prepare_training_data
     from karat.systems.training.trainer import fit
 
     plan = QUICK.replace(epochs=4, dropout=0.1)
     pieces = WordPieces.load(tiny_encoder)
-    bed = prepare_training_data(world, None, (), pieces, plan.max_length)
+    bed = prepare_training_data(world, None, (), pieces, plan)
 
     def begin():
         torch.manual_seed(plan.seed)
@@ -118,11 +118,11 @@ def test_the_same_seed_gives_the_same_predictions(world, tiny_encoder, tmp_path)
 def test_candidates_bind_and_a_mention_without_any_is_free(world, lists, tiny_encoder, tmp_path):
     from karat.systems.linking.neural.inference import predict_entities
     from karat.systems.linking.neural.ranking import load_linker
-    from karat.systems.training.train import prepare_training_data
+    from karat.systems.training.preparation import prepare_training_data
 
     trained("fevry", world, tiny_encoder, tmp_path / "m", QUICK.replace(epochs=1))
     linker = load_linker(str(tmp_path / "m"))
-    bed = prepare_training_data(world, None, [lists], linker.pieces, 32, linker.entities)
+    bed = prepare_training_data(world, None, [lists], linker.pieces, QUICK, linker.entities)
     free = predict_entities(linker.model, bed.train, use_candidates=False, top_k=4)
     bound = predict_entities(linker.model, bed.train, use_candidates=True, top_k=4)
     for place, codes in enumerate(bound.codes):
@@ -132,7 +132,7 @@ def test_candidates_bind_and_a_mention_without_any_is_free(world, lists, tiny_en
         best = next(code for code in free.codes[place] if code in listed)
         assert bound.best_codes[place] == best
     assert free.probabilities.sum(1) == pytest.approx(1, abs=1e-5)
-    bare = prepare_training_data(world, None, (), linker.pieces, 32, linker.entities)
+    bare = prepare_training_data(world, None, (), linker.pieces, QUICK, linker.entities)
     assert (predict_entities(linker.model, bare.train, use_candidates=True).best_codes == free.best_codes).all()
 
 
@@ -143,12 +143,12 @@ def test_lukes_order_decides_one_mention_of_each_window_at_a_time(world, tiny_en
     from karat.systems.linking.neural.inference import predict_entities
     from karat.systems.linking.neural.models import LukeModel
     from karat.systems.linking.neural.tokens import WordPieces
-    from karat.systems.training.train import prepare_training_data
+    from karat.systems.training.preparation import prepare_training_data
 
     torch.manual_seed(5)
     model = LukeModel(load_encoder(tiny_encoder), 4, 8)
     torch.nn.init.normal_(model.table.weight)
-    bed = prepare_training_data(world, None, (), WordPieces.load(tiny_encoder), 32)
+    bed = prepare_training_data(world, None, (), WordPieces.load(tiny_encoder), QUICK)
     seen = []
     original = model.encode_mentions
 
@@ -312,8 +312,9 @@ def test_the_command_trains_and_what_it_made_runs(world, lists, tiny_encoder, tm
     ran = karat_cli("train", "fevry", *given, "--out", "m", *wishes)
     assert ran.code == 0, ran.err
     assert "epoch 2 is the best" in ran.out or "epoch 1 is the best" in ran.out
-    assert "karat run fevry:m" in ran.out
-    assert ran.err.count("epoch") == 2
+    assert "karat run 'fevry:m'" in ran.out
+    assert ran.err.count("epoch 1: ") == ran.err.count("epoch 2: ") == 1
+    assert "for 2 epochs on this machine, without scoring the development data (measured on 1 step)" in ran.err
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == [
         "README.md",
         "config.json",
@@ -340,9 +341,9 @@ def test_what_needs_no_training(world, lists, tiny_encoder):
     )
 
     from karat.systems.linking.neural.tokens import WordPieces
-    from karat.systems.training.train import prepare_training_data
+    from karat.systems.training.preparation import prepare_training_data
 
-    bed = prepare_training_data(world, None, [lists], WordPieces.load(tiny_encoder), 32)
+    bed = prepare_training_data(world, None, [lists], WordPieces.load(tiny_encoder), QUICK)
     words = ["Mercury", "Mercury", "Jackson"]
     first = bed.train.select_mentions(np.arange(3))
     chosen = predict_most_frequent(first, words, ["Jackson", "Venus"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from karat.model.output.text_layout import format_table, wrap_text
 from karat.render.tables import UNDEFINED
-from karat.systems.training.curve import Epoch, TrainingResult
+from karat.systems.training.curve import Epoch, TimeEstimate, TrainingResult
 
 _COLUMNS = ("epoch", "loss", "accuracy on dev", "seconds", "mentions/s", "learning rate")
 
@@ -13,6 +13,23 @@ def format_epoch(epoch: Epoch) -> str:
     """Return a line about a finished epoch: loss, accuracy and seconds."""
     accuracy = "" if epoch.accuracy is None else f", {epoch.accuracy:.1%} correct"
     return f"epoch {epoch.number}: loss {epoch.loss:.4f}{accuracy} ({epoch.seconds:.0f} s)"
+
+
+def format_estimate(estimate: TimeEstimate) -> str:
+    """Return a line about the expected duration of a training."""
+    epochs = f"{estimate.n_epochs} epoch{'s' * (estimate.n_epochs != 1)}"
+    scoring = "" if estimate.has_scoring else ", without scoring the development data"
+    steps = f"measured on {estimate.n_steps} step{'s' * (estimate.n_steps != 1)}"
+    return f"about {_format_duration(estimate.seconds)} for {epochs} on this machine{scoring} ({steps})"
+
+
+def _format_duration(seconds: float) -> str:
+    """Return a duration with a fitting unit."""
+    for size, unit in ((3600, "hour"), (60, "minute"), (1, "second")):
+        count = round(seconds / size)
+        if count >= 2 or unit == "second":
+            return f"{max(1, count)} {unit}{'s' * (count > 1)}"
+    raise AssertionError
 
 
 def render_page(result: TrainingResult, width: int | None = None) -> str:
@@ -32,7 +49,8 @@ def render_page(result: TrainingResult, width: int | None = None) -> str:
     if result.curve.stopped_early:
         notes.append(f"Stopped early: {result.options.patience} epochs without improvement.")
     notes += [f"{item}: {count:,}." for item, count in result.counts.items() if count]
-    notes.append(f"Use it: karat run {result.kind}:{result.folder} --on DATASET --task d2kb")
+    system = "cross-encoder[kb=SNAPSHOT]" if result.kind == "cross-encoder" else result.kind
+    notes.append(f"Use it: karat run '{system}:{result.folder}' --on DATASET --task d2kb")
     notes.append(f"Add test scores to its model card: karat systems card {result.folder} --scores RESULT")
     parts = [
         format_table(rows, (), width),

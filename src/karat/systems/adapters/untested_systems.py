@@ -73,22 +73,6 @@ def _luke_setup(candidate_list: str, aida_b_accuracy: float, *features: str) -> 
     )
 
 
-def _genre_setup(variant: str, aida_b_accuracy: float, features: tuple[str, ...], *lists: str) -> TrainingSetup:
-    """Return the training signal of a GENRE model, named by `variant`, with its reported accuracy."""
-    return TrainingSetup(
-        model=f"GENRE{variant}",
-        paper="De Cao et al. (2021)",
-        source=_SURVEY,
-        snippets=9_000_000,
-        has_single_mentions=True,
-        dump_date="2019-05",
-        features=features,
-        entities=1_500_000,
-        candidate_lists=lists,
-        aida_b_accuracy=aida_b_accuracy,
-    )
-
-
 def _broscheit_setup(snippets: int, entities: int, aida_b_accuracy: float) -> TrainingSetup:
     """Return the training signal of a model of Broscheit (2019), with its reported accuracy."""
     return TrainingSetup(
@@ -236,18 +220,6 @@ UNTESTED_SYSTEMS: Final[Mapping[str, System]] = {
         "NIF",
         id_space="dbpedia",
         claims=list_finegrained_claims("F"),
-    ),
-    "genre": _define(
-        "GENRE",
-        "A generative model that writes the text with entity titles, restricted to existing titles.",
-        "ELEVANT's linked articles or Karat JSONL",
-        setups=[
-            _genre_setup("", 89.3, (), "GH"),
-            _genre_setup("_+AIDA", 93.3, (_AIDA,), "GH"),
-            _genre_setup("_+AIDA-NOC", 91.2, (_AIDA,)),
-        ],
-        citation="De Cao et al. 2021: Autoregressive Entity Retrieval. ICLR.",
-        claims=[*list_fair_claims("GENRE"), *list_zelda_claims("GENRE_ALL", "GENRE_CL")],
     ),
     "illinois-wikifier": _define(
         "Illinois Wikifier",

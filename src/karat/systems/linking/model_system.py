@@ -5,7 +5,7 @@ A stage is a step of a system: detection, candidates or ranking.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,30 +29,49 @@ class ModelOptions:
     candidates: int = option(20, "Maximum number of candidates per mention.")
 
 
+@dataclass(frozen=True, slots=True)
+class LukeOptions(ModelOptions):
+    """The options of a system with LUKE's method."""
+
+    order: bool = option(
+        True, "Link the most confident mention first and use it for the others; otherwise all at once."
+    )
+
+
 def build_model_system(
     kind: str,
     title: str,
     description: str,
     *,
     options: type[ModelOptions] = ModelOptions,
-    most_confident_first: Callable[[Any], bool] = lambda options: False,
+    prediction_options: Callable[[Any], Mapping[str, Any]] = lambda options: {},
+    needs_candidates: bool = False,
     setups: tuple[TrainingSetup, ...] = (),
     citation: str = "",
     claims: tuple[Claim, ...] = (),
 ) -> System:
     """Build the system of a `kind` of trained models, with its `title`, `description` and type of `options`.
 
-    `most_confident_first`: as in `make_ranking_stage`, for the options. `setups`, `citation` and `claims`:
+    `prediction_options`: as in `make_ranking_stage`, for the options. `needs_candidates`: whether the model links no
+    mention without candidates; outside a pipeline, the option `kb` is then required. `setups`, `citation` and `claims`:
     as in `System`; what `setups` report is added to the claims.
     """
 
     def rank(options: ModelOptions) -> Refine:
-        return make_ranking_stage(options, kind, most_confident_first=most_confident_first(options))
+        return make_ranking_stage(options, kind, prediction_options(options))
+
+    def start(options: ModelOptions, gold_mentions: bool) -> Link:
+        if needs_candidates and not options.kb:
+            raise UsageError(
+                f"{kind} ranks candidates and has none. Write {kind}[kb=SNAPSHOT]:DIR, or make it the last part of a "
+                "pipeline."
+            )
+        return start_model(options, rank(options))
 
     return System(
         title=title,
         description=description,
-        start=lambda options, gold_mentions: start_model(options, rank(options)),
+        start=start,
         options=options,
         hardest_task="d2kb",
         gold_mentions="required",
@@ -68,19 +87,19 @@ def build_model_system(
     )
 
 
-def make_ranking_stage(options: ModelOptions, kind: str, *, most_confident_first: bool = False) -> Refine:
+def make_ranking_stage(options: ModelOptions, kind: str, prediction_options: Mapping[str, Any]) -> Refine:
     """Return the stage that links each mention to the candidate that a trained model ranks first.
 
     All entities of the model compete if the model knows none of the candidates.
     `kind`: kind of the model; a folder without such a model raises `UsageError`.
-    `most_confident_first`: link one mention after the other and let the model use the links for the next ones.
+    `prediction_options`: keyword arguments of `predict_entities`, such as `most_confident_first`.
     """
     if not options.argument:
         raise UsageError(f"{kind} needs a trained model. Write {kind}:DIR with a folder written by karat train {kind}.")
     get_fingerprint(options.argument, kind)  # raises an error for a model of another kind
     from karat.systems.linking.neural.ranking import make_model_stage
 
-    return make_model_stage(options.argument, most_confident_first=most_confident_first)
+    return make_model_stage(options.argument, prediction_options, options.kb)
 
 
 def start_model(options: ModelOptions, rank: Refine) -> Link:

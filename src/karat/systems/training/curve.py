@@ -63,6 +63,22 @@ class LearningCurve:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeEstimate:
+    """The expected duration of a training, from its first steps.
+
+    `seconds`: seconds of all epochs that remain, with the measured ones.
+    `n_epochs`: number of these epochs.
+    `n_steps`: number of measured steps.
+    `has_scoring`: whether the time to score the development data is included.
+    """
+
+    seconds: float
+    n_epochs: int
+    n_steps: int
+    has_scoring: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingResult:
     """The result of a training.
 

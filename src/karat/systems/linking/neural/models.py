@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import torch
@@ -50,12 +50,18 @@ class TensorBatch:
         )
 
 
-class EntityModel(nn.Module):
-    """A model with vectors of mentions and entities; their dot product plus a bias is the logit of an entity."""
+class LinkingModel(nn.Module):
+    """A model that links mentions to entities, which it knows by their codes."""
 
     encoder: BertEncoder
     n_entities: int
     """The number of entities."""
+    reads_names: ClassVar[bool] = False
+    """Whether the model reads the names of entities, so that it can link further ones as candidates."""
+
+
+class EntityModel(LinkingModel):
+    """A model with vectors of mentions and entities; their dot product plus a bias is the logit of an entity."""
 
     def encode_mentions(self, batch: TensorBatch, known_entities: Tensor | None = None) -> Tensor:
         """Return the vector of each mention [mentions, dimension].
@@ -73,7 +79,7 @@ class EntityModel(nn.Module):
         return 0.0
 
 
-def _concatenate_boundaries(states: Tensor, batch: TensorBatch) -> Tensor:
+def concatenate_boundaries(states: Tensor, batch: TensorBatch) -> Tensor:
     """Return the states of the first and the last token of each mention, concatenated [mentions, 2 × hidden]."""
     return torch.cat((states[batch.row, batch.first_token], states[batch.row, batch.last_token]), dim=-1)
 
@@ -96,7 +102,7 @@ class FevryModel(EntityModel):
 
     def encode_mentions(self, batch: TensorBatch, known_entities: Tensor | None = None) -> Tensor:
         """Return the projected states at the boundaries of each mention; `known_entities` is ignored."""
-        vectors: Tensor = self.projection(_concatenate_boundaries(self.encoder(batch.tokens, batch.mask), batch))
+        vectors: Tensor = self.projection(concatenate_boundaries(self.encoder(batch.tokens, batch.mask), batch))
         return vectors
 
     def encode_entities(self, codes: Tensor | None = None) -> Tensor:
@@ -139,7 +145,7 @@ class LukeModel(EntityModel):
         entity_inputs = entity_inputs.index_put((batch.row, slots), vectors)
         states = self.encoder(batch.tokens, torch.cat((batch.mask, slot_mask), dim=1), entity_inputs)
         features = torch.cat(
-            (states[batch.row, batch.tokens.shape[1] + slots], _concatenate_boundaries(states, batch)), dim=-1
+            (states[batch.row, batch.tokens.shape[1] + slots], concatenate_boundaries(states, batch)), dim=-1
         )
         return self.output_norm(F.gelu(self.projection(features)))  # type: ignore[no-any-return,unused-ignore]
 
@@ -171,18 +177,45 @@ def _entity_slots(batch: TensorBatch) -> tuple[Tensor, Tensor, int]:
     return torch.arange(n_slots, device=batch.row.device) < counts[:, None], slots, n_slots
 
 
+class TitleTable(nn.Module):
+    """The titles of entities as tokens, with descriptions if there are any; they are data, not weights.
+
+    `titles`: token ids of each entity's title [entities, length], with [CLS] and [SEP], padded.
+    `title_lengths`: number of tokens of each title.
+    """
+
+    titles: Tensor
+    title_lengths: Tensor
+
+    def __init__(self, titles: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+        super().__init__()
+        self.register_buffer("titles", torch.from_numpy(titles), persistent=False)
+        self.register_buffer("title_lengths", torch.from_numpy(lengths), persistent=False)
+
+    def append(self, titles: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+        """Add the titles of further entities."""
+        width = max(titles.shape[1], self.titles.shape[1])
+        rows = (self.titles, torch.from_numpy(titles).to(self.titles.device))
+        self.titles = torch.cat([F.pad(row, (0, width - row.shape[1])) for row in rows])
+        self.title_lengths = torch.cat((self.title_lengths, torch.from_numpy(lengths).to(self.title_lengths.device)))
+
+    def get_rows(self, codes: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the tokens of the titles of `codes` [codes, width] and the number of tokens of each."""
+        lengths = self.title_lengths[codes]
+        width = -(-int(lengths.max()) // _WIDTH_STEP) * _WIDTH_STEP
+        return self.titles[codes][:, :width].long(), lengths
+
+
 class BiEncoderModel(EntityModel):
     """A model that encodes mentions and entity titles with the same encoder, so that it can link unseen entities.
 
     An entity vector is the mean state of its title, a mention vector the mean state of its two boundaries. Both are
     projected; the projections start as the identity. Entities without a title cannot be distinguished.
 
-    `titles`: token ids of each entity's title [entities, length], padded.
-    `title_lengths`: number of tokens of each title.
+    `table`: titles of the entities, with descriptions if there are any.
     """
 
-    titles: Tensor
-    title_lengths: Tensor
+    reads_names = True
 
     def __init__(self, encoder: BertEncoder, titles: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
         super().__init__()
@@ -196,13 +229,12 @@ class BiEncoderModel(EntityModel):
             self.title_projection.weight.copy_(torch.eye(hidden))
             self.projection.bias.zero_()
             self.title_projection.bias.zero_()
-        self.register_buffer("titles", torch.from_numpy(titles), persistent=False)
-        self.register_buffer("title_lengths", torch.from_numpy(lengths), persistent=False)
+        self.table = TitleTable(titles, lengths)
         self._entity_cache: Tensor | None = None
 
     def encode_mentions(self, batch: TensorBatch, known_entities: Tensor | None = None) -> Tensor:
         """Return the projected states at the boundaries of each mention, scaled to a learned length."""
-        vectors = self.projection(_concatenate_boundaries(self.encoder(batch.tokens, batch.mask), batch))
+        vectors = self.projection(concatenate_boundaries(self.encoder(batch.tokens, batch.mask), batch))
         return F.normalize(vectors, dim=-1) * self.scale.exp()
 
     def encode_entities(self, codes: Tensor | None = None) -> Tensor:
@@ -213,8 +245,10 @@ class BiEncoderModel(EntityModel):
         if codes is not None:
             return self._encode_titles(codes)
         if self._entity_cache is None or self.training:
-            all_codes = torch.arange(len(self.titles), device=self.titles.device)
-            self._entity_cache = torch.cat([self._encode_titles(part) for part in all_codes.split(_BATCH_SIZE)])
+            # titles of similar length together, to reduce padding
+            codes_by_length = self.table.title_lengths[: self.n_entities].argsort(stable=True)
+            vectors = torch.cat([self._encode_titles(part) for part in codes_by_length.split(_BATCH_SIZE)])
+            self._entity_cache = vectors[codes_by_length.argsort()]
         return self._entity_cache
 
     def train(self, mode: bool = True) -> BiEncoderModel:
@@ -225,9 +259,7 @@ class BiEncoderModel(EntityModel):
 
     def _encode_titles(self, codes: Tensor) -> Tensor:
         """Return the projected mean states of titles as unit vectors [codes, hidden]."""
-        lengths = self.title_lengths[codes]
-        width = -(-int(lengths.max()) // _WIDTH_STEP) * _WIDTH_STEP
-        tokens = self.titles[codes][:, :width].long()
+        tokens, lengths = self.table.get_rows(codes)
         mask = torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]
         states = self.encoder(tokens, mask)
         mean = (states * mask[..., None]).sum(1) / lengths[:, None]

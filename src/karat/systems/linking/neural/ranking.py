@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 from msgspec.structs import replace
 
 from karat.model.document import Candidate, Document, Prediction, Response
 from karat.model.spec.system import Refine
+from karat.systems.linking.neural.entity_texts import find_descriptions, find_names
 from karat.systems.linking.neural.inference import predict_entities
 from karat.systems.linking.neural.tokens import MarkedText
 from karat.systems.linking.neural.trained_linker import TrainedLinker
@@ -33,12 +34,13 @@ class ModelRanker:
     """A ranker that uses a trained model.
 
     `linker`: the model.
-    `most_confident_first`: link the most confident mention of a window first and let the model use it for the others,
-    if the model supports this.
+    `options`: further keyword arguments of `predict_entities`.
+    `kb`: snapshots with names and descriptions of candidates that the model was not trained with; may be empty.
     """
 
     linker: TrainedLinker
-    most_confident_first: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kb: str = ""
 
     def rank(self, pairs: Iterable[tuple[Document, Response]]) -> Iterator[Response]:
         """Yield the responses with each mention linked to its most probable entity and the 10 best as candidates."""
@@ -48,11 +50,14 @@ class ModelRanker:
     def _rank_batch(self, batch: list[tuple[Document, Response]]) -> list[Response]:
         """Return the linked responses of some documents; mentions in texts without tokens become unlinked."""
         linker = self.linker
-        texts = [MarkedText(document.text, *self._to_inputs(response)) for document, response in batch]
-        snippets = linker.pieces.to_snippets(texts, linker.options["max_length"])
-        predicted = predict_entities(
-            linker.model, snippets, use_candidates=True, top_k=_TOP_K, most_confident_first=self.most_confident_first
-        )
+        self._add_candidates(response for _, response in batch)
+        has_title = linker.options.get("title_context", False)
+        texts = [
+            MarkedText(document.text, *self._to_inputs(response), title=get_title(document) if has_title else "")
+            for document, response in batch
+        ]
+        snippets = linker.tokenise(texts)
+        predicted = predict_entities(linker.model, snippets, use_candidates=True, top_k=_TOP_K, **self.options)
         links: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
         for index in range(snippets.n_mentions):
             key = (int(snippets.document[index]), int(snippets.start[index]), int(snippets.end[index]))
@@ -70,6 +75,20 @@ class ModelRanker:
             )
             for number, (_, response) in enumerate(batch)
         ]
+
+    def _add_candidates(self, responses: Iterable[Response]) -> None:
+        """Add the candidates that the model was not trained with to it, if it reads names."""
+        linker = self.linker
+        if not linker.model.reads_names:
+            return
+        entities = (
+            candidate.entity
+            for response in responses
+            for prediction in response.predictions
+            for candidate in prediction.candidates
+        )
+        new = [entity for entity in dict.fromkeys(entities) if entity not in linker.codes]
+        linker.add_entities(new, find_names(new, self.kb), find_descriptions(new, self.kb))
 
     def _to_inputs(self, response: Response) -> tuple[list[tuple[int, int]], list[int], list[list[int]]]:
         """Return the fields of `MarkedText` after the text: spans, no gold entities, and codes of known candidates."""
@@ -90,6 +109,11 @@ def _link_prediction(prediction: Prediction, candidates: tuple[Candidate, ...]) 
     )
 
 
-def make_model_stage(folder: str, *, most_confident_first: bool = False) -> Refine:
-    """Load the model in `folder` and return its ranking stage; see `ModelRanker` for the option."""
-    return ModelRanker(load_linker(folder), most_confident_first).rank
+def get_title(document: Document) -> str:
+    """Return the title of a document: its metadata `title`, or its id with spaces for underscores."""
+    return document.meta.get("title") or document.id.replace("_", " ")
+
+
+def make_model_stage(folder: str, options: Mapping[str, Any], kb: str) -> Refine:
+    """Load the model in `folder` and return its ranking stage; see `ModelRanker` for the arguments."""
+    return ModelRanker(load_linker(folder), options, kb).rank
