@@ -68,6 +68,8 @@ def test_the_number_of_people_that_a_campaign_needs_is_stated(karat_cli, tmp_pat
     made = karat_cli("verify", "create", "c", "--gold", "demo", "--judges", "3", "--store", store)
     # 50 tasks for three judges each; one of a judge's 20 tasks is a control: 150 / 19, rounded up.
     assert "150 judgements need 8 people with 20 tasks each" in made.out
+    wrong = karat_cli("verify", "overlay", store, "--auto-judge", "nobody", "--out", tmp_path / "o.jsonl")
+    assert (wrong.code, "no automatic judge nobody" in wrong.err, (tmp_path / "o.jsonl").exists()) == (2, True, False)
     invited = karat_cli("verify", "invite", store, *"abcdefg")
     assert "need 8 people with 20 tasks each; 7 entered or are invited now" in invited.err
     assert karat_cli("verify", "invite", store, *"abcdefgh").err == ""

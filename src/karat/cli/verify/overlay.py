@@ -26,6 +26,7 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     from collections import Counter
 
     from karat.model.errors import UsageError
+    from karat.protocols.verification.judgements import check_auto_judge
     from karat.protocols.verification.overlay import build_overlay, encode_overlay
     from karat.protocols.verification.store.store import CampaignStore
     from karat.storage.atomic_writing import open_for_writing
@@ -33,7 +34,9 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     if version < 1:
         raise UsageError(f"--version is {version}. Pass a number of at least 1.")
     campaign_store = CampaignStore.open(store)
-    patch = build_overlay(campaign_store.campaign, campaign_store.get_records(), version=version, machine=auto_judge)
+    records = campaign_store.get_records()
+    check_auto_judge(records, auto_judge, store)
+    patch = build_overlay(campaign_store.campaign, records, version=version, machine=auto_judge)
     with open_for_writing(out) as file:
         for line in encode_overlay(patch):
             file.write(line)

@@ -13,6 +13,7 @@ from karat.cli.output import page_width, print_page, write_output
 from karat.cli.verify.options import auto_judge_option
 
 if TYPE_CHECKING:
+    from karat.protocols.verification.judgements import check_auto_judge
     from karat.protocols.verification.posthoc import ResamplingUnit
 
 
@@ -70,10 +71,7 @@ def command(
     for path in stores:
         store = CampaignStore.open(path)
         records = store.get_records()
-        if auto_judge is not None and auto_judge not in {record.machine for record in records}:
-            raise UsageError(
-                f"{path}: no automatic judge {auto_judge}. Run karat verify auto-judge, or remove --auto-judge."
-            )
+        check_auto_judge(records, auto_judge, path)
         verification = measure_campaign(
             store.campaign,
             records,

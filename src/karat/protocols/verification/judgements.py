@@ -9,6 +9,8 @@ from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
+from karat.model.errors import UsageError
+
 
 class Decision(StrEnum):
     """A judge's decision."""
@@ -92,6 +94,12 @@ def effective_judgements(records: Iterable[Judgement]) -> list[Judgement]:
         latest.pop(key, None)
         latest[key] = record
     return list(latest.values())
+
+
+def check_auto_judge(records: Iterable[Judgement], name: str | None, where: str) -> None:
+    """Raise `UsageError`, located at `where`, if no automatic judge is called `name`; None means people."""
+    if name is not None and name not in {record.machine for record in records}:
+        raise UsageError(f"{where}: no automatic judge {name}. Run karat verify auto-judge, or remove --auto-judge.")
 
 
 class Consensus(NamedTuple):

@@ -112,7 +112,7 @@ def train_linker(
     )
     record = {"curve": curve.to_dict(), "parameters": dict(result.parameters), "counts": counts}
     (folder / CURVE).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    write_card(folder, collect_facts(result, train, dev, encoder), datasets=(train.name,))
+    write_card(folder, collect_facts(result, train, dev, bart or encoder), datasets=(train.name,))
     (folder / CHECKPOINT).unlink()
     return result
 
