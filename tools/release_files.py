@@ -233,7 +233,7 @@ WRITE = (
         "data categorise gold.jsonl --out categorised.jsonl --json categories.json",
     ),
     ReleaseStep(("parts",), "data split gold.jsonl --out parts --parts dev=0.5,test=0.5"),
-    ReleaseStep(("published",), "data sheet parts --name release --out published", sameness="fields"),
+    ReleaseStep(("published",), "data sheet parts/dev.jsonl --name release --out published", sameness="fields"),
     ReleaseStep(("snapshot",), "kb build text train.jsonl --out ./snapshot", sameness="fields"),
     ReleaseStep(("runs", "runs.json"), "run popular --on gold.jsonl --out runs --json runs.json", sameness="fields"),
     ReleaseStep(

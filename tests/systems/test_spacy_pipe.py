@@ -156,7 +156,7 @@ def test_a_config_overrides_what_was_saved_and_says_so(spacy, tmp_path):
     ("config", "error", "message"),
     [
         ({"system": "grap"}, UnknownNameError, "Did you mean 'graph'"),
-        ({"options": {"nonsense": 1}}, UnknownNameError, "option of graph 'nonsense'"),
+        ({"options": {"nonsense": 1}}, UnknownNameError, "option of light 'nonsense'"),
         ({"options": {"kb": "nowhere"}}, KaratError, "nowhere"),
         ({"system": "fevry:nowhere"}, KaratError, "nowhere"),
         ({"system": "oracle"}, UsageError, "needs gold labels"),

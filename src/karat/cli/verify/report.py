@@ -13,7 +13,6 @@ from karat.cli.output import page_width, print_page, write_output
 from karat.cli.verify.options import auto_judge_option
 
 if TYPE_CHECKING:
-    from karat.protocols.verification.judgements import check_auto_judge
     from karat.protocols.verification.posthoc import ResamplingUnit
 
 
@@ -59,6 +58,7 @@ def command(
     karat verify report aida.sqlite msnbc.sqlite --figures figures
     """
     from karat.model.errors import UsageError
+    from karat.protocols.verification.judgements import check_auto_judge
     from karat.protocols.verification.measures import measure_campaign
     from karat.protocols.verification.store.store import CampaignStore
     from karat.render.verification.report import render_page, to_json
