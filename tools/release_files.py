@@ -232,7 +232,7 @@ WRITE = (
         ("categorised.jsonl", "categories.json"),
         "data categorise gold.jsonl --out categorised.jsonl --json categories.json",
     ),
-    ReleaseStep(("parts",), "data split gold.jsonl --out parts --parts dev=0.1,test=0.9"),
+    ReleaseStep(("parts",), "data split gold.jsonl --out parts --parts dev=0.25,test=0.75"),
     ReleaseStep(("published",), "data sheet parts/dev.jsonl --name release --out published", sameness="fields"),
     ReleaseStep(("snapshot",), "kb build text train.jsonl --out ./snapshot", sameness="fields"),
     ReleaseStep(("runs", "runs.json"), "run popular --on gold.jsonl --out runs --json runs.json", sameness="fields"),
