@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Compiled modules are kept, whatever the shell says: the tests start `karat` hundreds of times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup extras web demo test test-all test-long check lint words types contracts docs audit bench clean
+.PHONY: setup extras site web demo test test-all test-long check lint words types contracts docs audit bench clean
 
 setup: $(READY)
 
@@ -45,9 +45,13 @@ test-long: extras
 	nice -n 19 $(BIN)/python tests/fuzz.py --inputs $(INPUTS)
 
 extras: setup
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all,genre]' datasets evaluate playwright schemathesis
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,all,docs,genre]' datasets evaluate playwright schemathesis
 	$(BIN)/pip install --quiet --no-deps --ignore-requires-python --require-hashes --requirement tests/tagger.txt
 	$(BIN)/pip install --quiet --no-deps --require-hashes --requirement tests/croissant.txt
+
+# The documentation as a site in build/site, which works from disk.
+site: extras
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # The client of reports and viewer: checked, and built into src/karat/web/archive/bundle, which is committed.
 web: web/node_modules
