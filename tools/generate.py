@@ -56,6 +56,7 @@ from karat.render.schemas import (
     get_layout_name,
     get_schema_name,
 )
+from karat.render.systems.catalogue import list_systems
 from lock import read_lock, read_project
 from materials import build_bill
 from shapes import build_typescript
@@ -237,6 +238,36 @@ def datasets() -> str:
         for d in [get_plugin("datasets", name, Dataset)]
     ]
     return format_table(["name", "dataset", "language", "licence"], rows)
+
+
+def systems() -> str:
+    """Return tables of all systems: included in Karat, external, and those whose predictions can be imported."""
+    rows = list_systems()
+    spans = {"never": "no", "optional": "yes", "required": "only"}
+    blocks = []
+    for where, title in (("karat", "Included in Karat"), ("outside", "External")):
+        cells = [
+            [
+                f"`{row.name}{':' + row.argument if row.argument else ''}`",
+                row.description,
+                f"`{row.hardest_task}`",
+                spans[row.gold_mentions],
+                ", ".join(row.requirements + (f"extra `{row.extra}`",) * bool(row.extra) + ("gold",) * row.needs_gold)
+                or "–",
+                row.id_space or "of the snapshot",
+            ]
+            for row in rows
+            if row.where == where
+        ]
+        blocks.append(f"### {title}\n\n" + format_table(["system", "", "task", "spans", "needs", "ids"], cells))
+    cells = [
+        [f"`{row.name}`", row.title, ", ".join(f"`{name}`" for name in row.methods) or "–", row.untested_reason]
+        for row in rows
+        if row.where == "nowhere"
+    ]
+    header = ["system", "", "its method in Karat", "import its predictions as"]
+    blocks.append("### Untested\n\n" + format_table(header, cells))
+    return "\n\n".join(blocks)
 
 
 def clusterings() -> str:
@@ -462,6 +493,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         rules,
         suites,
         datasets,
+        systems,
         relations,
         categories,
         differences,
