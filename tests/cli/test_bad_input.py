@@ -203,7 +203,7 @@ def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
         (["score", "demo", "demo/perfect", "--threshold", "0.5"], "no scores"),
         (["score", "demo", "demo", "-m", "strong:f1"], "'micro.f1'"),
         (["score", "demo", "demo", "-m", "strong:micro.f2"], "'micro.f1'"),
-        (["score", "demo", "demo", "-m", "strong"], "not a measure name"),
+        (["score", "demo", "demo", "-m", "F1"], "not a measure name"),
         (["score", "demo", "demo", "-m", "strong[nill]:micro.f1"], "Did you mean 'nil'"),
         (["score", "demo", "demo", "-m", "mention:accuracy"], "detection"),
         (["score", "demo", "demo", "-m", "strong:micro.f1@types=PERSON"], "Did you mean 'PER'"),

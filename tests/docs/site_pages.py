@@ -90,6 +90,11 @@ def shows(expected: str, actual: str) -> bool:
     return re.fullmatch(pattern, actual.strip("\n"), re.DOTALL) is not None
 
 
+def needs_extras(page: Path) -> bool:
+    """Return whether a page says, in a comment, that its commands need the packages of extras."""
+    return "<!-- needs extras -->" in page.read_text(encoding="utf-8")
+
+
 def count_words(page: Path) -> int:
     """Count the words of a page that were written by hand: without generated parts and fenced blocks."""
     text = _GENERATED.sub("", page.read_text(encoding="utf-8"))

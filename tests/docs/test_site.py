@@ -11,9 +11,14 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
-from tests.docs.site_pages import count_words, list_pages, read_blocks, shows, split_commands
+from tests.docs.site_pages import count_words, list_pages, needs_extras, read_blocks, shows, split_commands
 
 PAGES = list_pages()
+RUNNABLE = [
+    pytest.param(page, id=str(page.relative_to(ROOT / "docs")), marks=[pytest.mark.extras] * needs_extras(page))
+    for page in PAGES
+]
+"""The pages; those that use the packages of extras, or show what these packages compute, are run where they are."""
 MAX_WORDS = 45_000
 MAX_EXCEPTIONS = 40
 """The most blocks that may be exempt: training, services and packages that the tests do not install."""
@@ -23,7 +28,7 @@ def page_id(page):
     return str(page.relative_to(ROOT / "docs"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
+@pytest.mark.parametrize("page", RUNNABLE)
 def test_a_page_does_what_it_shows(page, karat_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")

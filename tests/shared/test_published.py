@@ -25,7 +25,6 @@ FAIR = "elevant/benchmarks/kore50.benchmark.jsonl.gz"
         ("aida", NIF, "finegrained/systems/AIDA_KORE50.ttl", FINE),
         ("freme", NIF, "finegrained/systems/FREMENER_KORE50.ttl", FINE),
         ("aida", LINKED, "elevant/results/ambiverse/ambiverse.kore50.linked_articles.jsonl.gz", FAIR),
-        ("genre", LINKED, "elevant/results/genre/genre__yago_.kore50.linked_articles.jsonl.gz", FAIR),
     ],
 )
 def test_what_is_asked_for_is_read(shared, system, hand_in, predictions, gold):

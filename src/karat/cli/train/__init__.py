@@ -101,7 +101,7 @@ def command(
 
     \b
     karat train fevry --train train.jsonl --dev dev.jsonl --out models/fevry
-    karat train bi-encoder --train train.jsonl --preset small --kb starter --out models/bi
+    karat train bi-encoder --train train.jsonl --kb starter --out models/bi
     karat train genre --train train.jsonl --preset small --out models/genre
     """
     from pathlib import Path
