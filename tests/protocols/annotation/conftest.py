@@ -1,5 +1,7 @@
 """Databases of both kinds, and a server of a small project."""
 
+from importlib.util import find_spec
+
 import pytest
 
 from tests.protocols.annotation.projects import make_project, make_task, suggest
@@ -12,6 +14,9 @@ from tests.protocols.verification.conftest import (  # noqa: F401  # fixtures
     own_postgres,
     postgres,
 )
+
+
+collect_ignore = [] if find_spec("sqlalchemy") else ["test_tool_files.py"]  # all its tests are marked `extras`
 
 
 @pytest.fixture
