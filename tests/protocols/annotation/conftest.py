@@ -15,7 +15,6 @@ from tests.protocols.verification.conftest import (  # noqa: F401  # fixtures
     postgres,
 )
 
-
 collect_ignore = [] if find_spec("sqlalchemy") else ["test_tool_files.py"]  # all its tests are marked `extras`
 
 
