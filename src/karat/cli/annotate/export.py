@@ -85,7 +85,7 @@ def command(
         raise UsageError(f"--resamples is {resamples} and --seed {seed}. Pass numbers of at least 0.")
     check_paths([store], [out])
     format_name, target = (None, None) if out is None else get_target_format(out, target_format)
-    if target is not None and target.write_corpus is None:
+    if target is not None and not target.writes_gold:
         raise UsageError(f"{target.title} cannot hold gold labels. Choose another format.")
     annotation_store = AnnotationStore.open(store)
     project, records = annotation_store.project, annotation_store.get_records()
@@ -106,7 +106,7 @@ def command(
         raise UsageError("--worker-ids is for files of annotation tools. Remove it, or pass --to label-studio.")
     n_notes = 0
     if annotator is None:
-        corpus, gold = build_gold_corpus(project, records, agreement, is_partial=partial)
+        corpus, gold = build_gold_corpus(project, records, agreement, is_partial=partial or out is None)
         n_notes = gold.counts.get("notes", 0)
     else:
         corpus = build_annotator_corpus(project, records, pseudonyms.get(annotator, annotator))

@@ -188,3 +188,8 @@ class Format(msgspec.Struct, frozen=True):
     """Strings typical of such files, used for hints on unrecognised files; None if users must name the format."""
     is_textless: bool = False
     """Whether files contain no document texts."""
+
+    @property
+    def writes_gold(self) -> bool:
+        """Whether a gold standard can be written, to a file or a folder."""
+        return self.write_corpus is not None or self.write_folder is not None

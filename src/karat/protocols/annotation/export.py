@@ -139,7 +139,7 @@ def list_format_losses(corpus: Corpus, bases: IriBases | None = None) -> list[Fo
     """
     rows = []
     for name, target in list_formats():
-        if target.write_corpus is not None:
+        if target.writes_gold:
             error = find_write_error(corpus, target, bases)
             rows.append(FormatLosses(name, target.title, count_all_losses(corpus, target), error))
     return sorted(rows, key=lambda row: (row.error is not None, len(row.losses), row.name))
@@ -147,14 +147,16 @@ def list_format_losses(corpus: Corpus, bases: IriBases | None = None) -> list[Fo
 
 def find_write_error(corpus: Corpus, target: Format, bases: IriBases | None = None) -> str | None:
     """Return why a corpus cannot be written in a format; None if it can. Nothing is stored."""
-    assert target.write_corpus is not None, "the format can hold gold labels"
     try:
         if target.has_iris:
             if bases is None and (id := find_relative_id(corpus)) is not None:
                 return f"{id!r} is not an absolute IRI. Add --base IRI."
             corpus = select_storable(corpus, target)
             corpus = corpus if bases is None else _to_iris(corpus, bases)
-        target.write_corpus(corpus, io.BytesIO())
+        if target.write_corpus is not None:
+            target.write_corpus(corpus, io.BytesIO())
+        elif target.write_folder is not None:
+            target.write_folder(corpus)
     except KaratError as problem:
         return str(problem)
     return None

@@ -75,7 +75,7 @@ def build_model_system(
         options=options,
         hardest_task="d2kb",
         gold_mentions="required",
-        id_space="that of the training data",
+        id_space="of the training data",
         stages={"rank": rank},
         fingerprint=lambda options: model_fingerprint(options, kind),
         argument="DIR",
