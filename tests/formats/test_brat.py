@@ -49,15 +49,13 @@ def test_a_folder_of_pairs(tmp_path):
     one, two = sorted(corpus, key=lambda document: len(document.labels), reverse=True)
     assert (one.id, one.text, two.id, two.text) == ("sub/one", TEXT, "two", "Ulm\r\n")
     assert one.labels == (
-        Label(0, 3, "Wikidata:Q1", name="Ada L.", types=("PER",)),
-        Label(
-            7, 10, "Wikidata:Q2", name="Ulm", types=("LOC",), categories=("Confidence:Low", "Negated"), mention_id="T2"
-        ),
-        Label(7, 10, "Wikidata:Q3", types=("LOC",), categories=("Confidence:Low", "Negated"), mention_id="T2"),
+        Label(0, 3, "Q1", name="Ada L.", types=("PER",)),
+        Label(7, 10, "Q2", name="Ulm", types=("LOC",), categories=("Confidence:Low", "Negated"), mention_id="T2"),
+        Label(7, 10, "Q3", types=("LOC",), categories=("Confidence:Low", "Negated"), mention_id="T2"),
         Label(15, 18, UNLINKED, types=("PER",)),
         Label(30, 45, UNLINKED, types=("LOC",), categories=("fragments:30 33;42 45",)),
     )
-    assert one.relations == (Triple("Wikidata:Q1", "Knows", "Wikidata:Q2"),)
+    assert one.relations == (Triple("Q1", "Knows", "Q2"),)
     assert corpus.skipped == {
         "texts without annotations": 1,
         "events": 1,
@@ -75,8 +73,8 @@ def test_a_single_file_with_its_text_beside_it(tmp_path):
     assert next(iter(karat.load(made / "one.ann"))).id == "one"
     predictions = next(iter(karat.load_run(made / "one.ann"))).predictions
     assert predictions[:2] == (
-        Prediction(0, 3, "Wikidata:Q1", types=("PER",)),
-        Prediction(7, 10, "Wikidata:Q2", types=("LOC",)),
+        Prediction(0, 3, "Q1", types=("PER",)),
+        Prediction(7, 10, "Q2", types=("LOC",)),
     )
     assert len(next(iter(FORMAT.read_run(Source(str(made))))).predictions) == 5
     (made / "one.txt").unlink()

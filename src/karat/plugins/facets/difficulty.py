@@ -83,6 +83,9 @@ def compute_levels(annotations: AnnotationFacts) -> Longs:
     ]
     is_candidate, is_popular = annotations.is_among(candidates), annotations.is_among(popular)
     has_candidates = np.array([bool(entities) for entities in candidates], np.bool_)
+    entities = zip(annotations.entities.names, annotations.entities.types, strict=True)
+    is_known = [name is not None or types is not None for name, types in entities]
+    is_in_kb = np.array([*is_known, False, False], np.bool_)[annotations.entity]  # the last two are NIL and unlinked
     resembles = from_optional(
         None if name is None else resembles_name(text, name)
         for text, name in zip(annotations.texts, annotations.names, strict=True)
@@ -94,7 +97,7 @@ def compute_levels(annotations: AnnotationFacts) -> Longs:
             ((is_candidate == YES) & (is_popular == UNKNOWN), _UNKNOWN),
             (is_candidate == YES, _OVERSHADOWED),
             (has_candidates & (is_candidate == UNKNOWN), _UNKNOWN),
-            (resembles == UNKNOWN, _UNKNOWN),
+            (~is_in_kb | (resembles == UNKNOWN), _UNKNOWN),  # a name in the gold standard says nothing about candidates
             (resembles == NO, _DISSIMILAR),
             (has_candidates, _OVERSHADOWED),
         ],

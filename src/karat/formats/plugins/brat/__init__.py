@@ -48,6 +48,8 @@ from karat.model.spec.format import ByteSource, Format, Sample
 _TEXT_BOUND = re.compile(r"(?P<type>\S+) (?P<spans>\d+ \d+(?:;\d+ \d+)*)")
 _LINE = re.compile(rb"(?:[TRENAM]\d+\S*|#\S*|\*)\t[^\t]*(?:\t.*)?")
 _MENTION = re.compile(rb"T\d+\S*\t\S+ \d+ \d+(?:;\d+ \d+)*\t")
+_WIKIDATA_ID = re.compile(r"(?i)^wikidata:(Q[1-9][0-9]*)$")
+"""The id of a link to Wikidata: brat writes the name of the database before it."""
 _UNREAD_KINDS = {"E": "events", "#": "notes", "*": "equivalences"}
 
 
@@ -214,7 +216,8 @@ def _parse_line(line: Line, source: ByteSource, annotations: _Annotations, skipp
             raise _line_error(line, source, f"the duplicate id {name}", "distinct ids")
         annotations.mentions[name] = _parse_mention(cells, line, source)
     elif kind == "N" and len(words) >= 3:
-        annotations.links[words[1]][" ".join(words[2:])] = cells[1] if len(cells) > 1 else ""
+        entity = _WIKIDATA_ID.sub(r"\1", " ".join(words[2:]))
+        annotations.links[words[1]][entity] = cells[1] if len(cells) > 1 else ""
     elif kind in ("A", "M") and len(words) >= 2:
         annotations.attributes[words[1]].append(":".join([words[0], *words[2:]]))
     elif kind == "R" and len(words) == 3:
