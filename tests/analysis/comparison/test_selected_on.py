@@ -83,3 +83,16 @@ def test_tables_mark_it(karat_cli, tmp_path):
         "compare", "--gold", tmp_path / "bay.jsonl", *files, "--selected-on", "dull=bay", "--json", "-"
     ).out
     assert all(score["is_oracle"] for score in json.loads(both)["datasets"][0]["scores"].values())
+
+
+def test_given_and_detected_mentions_are_not_compared_in_silence():
+    gold = karat.load("demo")
+    given, own, other = (
+        replace(karat.load_run("demo/prior"), name=name, metadata={"mentions": mentions})
+        for name, mentions in (("given", "gold"), ("own", "detected"), ("other", "detected"))
+    )
+    mixed = karat.compare(gold, [given, own], permutations=9, resamples=9)
+    note = "scores on demo cannot be compared: given linked given mentions, own detected mentions"
+    assert note in mixed.notes
+    alike = karat.compare(gold, [own, other], permutations=9, resamples=9)
+    assert not [text for text in alike.notes if "cannot be compared" in text]

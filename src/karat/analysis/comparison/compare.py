@@ -283,6 +283,7 @@ def _collect_notes(
                 runs_by_note.setdefault(note, []).append(f"{system} on {cell.entry.dataset}")
     yield from _variant_notes(table)
     yield from _training_notes(table)
+    yield from _mention_notes(table)
     for note, runs in runs_by_note.items():
         more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
         yield f"{runs[0]}{more}: {note}"
@@ -299,6 +300,18 @@ def _variant_notes(table: Grid) -> Iterable[str]:
         if len(names) > 1:
             prefix = f"{name} has {len(names)} variants here ({', '.join(names)})"
             yield f"{prefix}: the score of the best variant is an oracle score"
+
+
+def _mention_notes(table: Grid) -> Iterable[str]:
+    """Yield a note for each dataset on which some systems linked given mentions and others detected theirs."""
+    for dataset, row in table.cells.items():
+        systems = {
+            source: [system for system, cell in row.items() if cell.result.run_metadata.get("mentions") == source]
+            for source in ("gold", "detected")
+        }
+        if all(systems.values()):
+            given, own = (", ".join(systems[source]) for source in ("gold", "detected"))
+            yield f"scores on {dataset} cannot be compared: {given} linked given mentions, {own} detected mentions"
 
 
 def _training_notes(table: Grid) -> Iterable[str]:

@@ -103,7 +103,7 @@ def command(
     retries failed documents. The predictions record the error of each failed document.
 
     \b
-    karat run prior tagme --on demo
+    karat run light popular --on demo
     karat run 'command:./my-linker --fast' --on kore50
     karat run 'llm[url=http://localhost:8000/v1]:small' --on demo --repeat 3
     karat run graph --on test.jsonl --tune-nil dev.jsonl
