@@ -105,6 +105,7 @@ class Tracer:
 
     def __init__(self, source=None):
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "KARAT_NO_PROGRESS": "1"}
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"  # a fault must not cut off a compiled module of the tree
         if source is not None:
             environment["PYTHONPATH"] = f"{source}{os.pathsep}{Path.cwd()}"
         command = [sys.executable, "-m", "tests.storage.tracer"]

@@ -97,6 +97,8 @@ def command(
             f"{id!r} is not an absolute IRI, which {target_spec.title} needs as document id. Add a prefix, "
             "such as --base https://example.org/benchmark/"
         )
+    if target_spec.import_packages is not None:  # a missing package is reported before losses are listed
+        target_spec.import_packages()
     losses = count_losses(data, target_spec)
     page = render_page(source, data, target_spec, losses)
     if losses:  # before anything is written

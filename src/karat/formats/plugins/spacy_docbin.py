@@ -332,6 +332,7 @@ def _recognises(head: bytes) -> bool:
 FORMAT = Format(
     title="spaCy DocBin",
     suffix=".spacy",
+    import_packages=_import_spacy,
     recognises=_recognises,
     has_gold=lambda source: True,
     read_corpus=read_corpus,

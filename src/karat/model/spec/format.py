@@ -177,6 +177,9 @@ class Format(msgspec.Struct, frozen=True):
     count_losses: Callable[[Corpus | Run], Mapping[str, int]] | None = None
     """Count what else a written file loses, by description."""
 
+    import_packages: Callable[[], object] | None = None
+    """Import the packages of an extra that writing needs; raise `KaratError` if they are not installed."""
+
     # Documentation and tests
     description: str = ""
     """One or two sentences about the format."""
