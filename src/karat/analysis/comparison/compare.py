@@ -310,8 +310,8 @@ def _mention_notes(table: Grid) -> Iterable[str]:
             for source in ("gold", "detected")
         }
         if all(systems.values()):
-            given, own = (", ".join(systems[source]) for source in ("gold", "detected"))
-            yield f"scores on {dataset} cannot be compared: {given} linked given mentions, {own} detected mentions"
+            linkers, detectors = (", ".join(names) for names in systems.values())
+            yield f"scores on {dataset} cannot be compared: {linkers} linked given mentions, {detectors} detected mentions"
 
 
 def _training_notes(table: Grid) -> Iterable[str]:
