@@ -311,7 +311,8 @@ def _mention_notes(table: Grid) -> Iterable[str]:
         }
         if all(systems.values()):
             linkers, detectors = (", ".join(names) for names in systems.values())
-            yield f"scores on {dataset} cannot be compared: {linkers} linked given mentions, {detectors} detected mentions"
+            sources = f"{linkers} linked given mentions, {detectors} detected mentions"
+            yield f"scores on {dataset} cannot be compared: {sources}"
 
 
 def _training_notes(table: Grid) -> Iterable[str]:
