@@ -111,6 +111,7 @@ def test_a_judge_learns_that_a_judgement_was_not_stored_and_can_send_it_again(tm
         judge.close()
 
 
+# Python must not write compiled modules under this limit (-B): they would be cut off, and break all later tests.
 _CREATE_WITH_A_LIMIT = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -125,7 +126,7 @@ main()
 def test_a_campaign_that_does_not_fit_on_the_disk_leaves_nothing_behind(tmp_path):
     arguments = ["verify", "create", "toy", "--gold", "demo", "--store", str(tmp_path / "toy.sqlite")]
     ran = subprocess.run(
-        [sys.executable, "-c", _CREATE_WITH_A_LIMIT, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-B", "-c", _CREATE_WITH_A_LIMIT, *arguments], capture_output=True, text=True, check=False
     )
     assert (ran.returncode, ran.stderr.count("\n")) == (2, 1), ran.stderr
     assert ran.stderr.startswith("karat: ")
