@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from karat.analysis.comparison.grid import choose_main_measure
 from karat.data.catalogue import find_dataset, get_dataset
 from karat.model.corpus import DataName
 from karat.model.errors import KaratError
@@ -17,7 +18,7 @@ from karat.model.spec.settings.settings import describe_value
 from karat.model.spec.system import System, parse_system
 from karat.render.charts.plot_svg import draw_plot
 from karat.render.charts.requirements import check_extra
-from karat.render.report import build_heat_maps, build_leaderboard, get_first_measure
+from karat.render.report import build_heat_maps, build_leaderboard
 from karat.render.scores import render_page
 from karat.render.tables import draw_latex, escape_latex
 from karat.version import __version__
@@ -92,7 +93,7 @@ def _build_tables(results: Sequence[Result]) -> dict[str, str]:
 
 def _build_plot(results: Sequence[Result]) -> Plot:
     """Return bars with the main measure of each system on each dataset, with intervals if the results have them."""
-    measure = get_first_measure(results[0])
+    measure = choose_main_measure(results[0].headline, results[0].table_measures)
     series = {
         result.run: tuple(_make_point(member, measure) for member in results if member.run == result.run)
         for result in results

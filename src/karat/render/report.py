@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from karat.analysis.comparison.grid import choose_main_measure
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.finegrained_scheme import NODES, get_title
 from karat.model.measure_name import parse_measure
 from karat.model.output.text_layout import format_count
 from karat.model.registry import get_plugin, list_plugins
-from karat.model.results.result import GroupScores, Result, find_special_headline
+from karat.model.results.result import GroupScores, Result
 from karat.model.spec.report import Report
 from karat.render.scores import Rows, emphasise_cells, find_best_indices, render_page
 from karat.render.tables import LAYOUTS, UNDEFINED, ShadedCell, SubHeading, format_percent
@@ -53,7 +54,7 @@ def render_report(results: Sequence[Result], layout: str) -> str:
     }
     blocks: list[str] = []
     if len(datasets) > 1:
-        measure = get_first_measure(results[0])
+        measure = choose_main_measure(results[0].headline, results[0].table_measures)
         head = (
             f"{measure} of {format_count(len({result.run for result in results}), 'system')} on "
             f"{format_count(len(datasets), 'dataset')}, in percent"
@@ -72,22 +73,13 @@ def render_report(results: Sequence[Result], layout: str) -> str:
     return "\n".join(blocks)
 
 
-def get_first_measure(result: Result) -> str:
-    """Return a headline that is no F1, else `strong:micro.f1` if it is in the table, else the first headline."""
-    special_headline = find_special_headline(result.headline)
-    if special_headline is not None:
-        return special_headline
-    first_measure = next(iter(result.headline.values()), result.table_measures[0])
-    return "strong:micro.f1" if "strong:micro.f1" in result.table_measures else first_measure
-
-
 def build_leaderboard(results: Sequence[Result]) -> Rows:
     """Return rows with a system each and a column per dataset, in percent, best values in bold.
 
     At most three datasets get precision, recall and F1, more only the first measure. The mean is over datasets that all
     systems have.
     """
-    measure = get_first_measure(results[0])
+    measure = choose_main_measure(results[0].headline, results[0].table_measures)
     view = str(parse_measure(measure).view)
     runs, corpora = (list(dict.fromkeys(getattr(result, name) for result in results)) for name in ("run", "corpus"))
     results_by_key = {(result.run, result.corpus): result for result in results}

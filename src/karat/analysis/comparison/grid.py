@@ -268,21 +268,26 @@ def _check_result(entry: Entry, request: Request) -> None:
         )
 
 
-def _default_measure(result: Result | None, request: Request) -> str:
-    """Return the measure that is compared by default: `MEASURE` if the profile shows it, else its first headline.
+def choose_main_measure(headline: Mapping[str, str], measures: Sequence[str]) -> str:
+    """Return the measure that comparisons, leaderboards and reports lead with.
 
-    A profile whose headline is no F1, such as the accuracy of ZELDA, is compared by its headline. With a result, the
-    measures that the result shows decide, not the profile.
+    This is the first headline if none is F1, such as the accuracy of ZELDA; else `MEASURE` if it is one of the table's
+    `measures`; else the first headline, the first micro F1 or the first measure.
     """
-    headline = request.headline if result is None else result.headline
     special_headline = find_special_headline(headline)
     if special_headline is not None:
         return special_headline
+    f1_measures = [name for name in measures if name.endswith(":micro.f1")]
+    return MEASURE if MEASURE in measures else next(iter([*headline.values(), *f1_measures, *measures]), MEASURE)
+
+
+def _default_measure(result: Result | None, request: Request) -> str:
+    """Return the measure that is compared by default; with a result, the measures that it shows decide."""
+    headline = request.headline if result is None else result.headline
     measures = get_profile(request.profile).measures if result is None else result.table_measures
-    if (result is None and request.has_explicit_task) or MEASURE in measures:
-        return MEASURE
-    f1_measures = [*headline.values(), *(name for name in measures if ":micro.f1" in name)]
-    measure = next(iter([*f1_measures, *measures]), MEASURE)
+    if result is None and request.has_explicit_task:
+        return find_special_headline(headline) or MEASURE
+    measure = choose_main_measure(headline, measures)
     relation = parse_measure(measure).view.relation
     if result is not None and relation.endswith(
         ".py"

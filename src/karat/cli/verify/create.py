@@ -92,7 +92,7 @@ def command(
 
     A task shows a passage with the links of one source; the source is hidden and the order is random. One in 20 tasks
     is a control with three links whose correct judgement is known. By default, controls are built from links that all
-    sources share, one of which gets a wrong entity. Each line of a control file looks like
+    sources share, and one link gets a wrong entity. Each line of a control file looks like
     {"text": "…", "links": [{"start": 0, "end": 6, "entity": "Q64", "correct": ["verify"]}, …]}.
 
     \b

@@ -42,7 +42,7 @@ class Overlap(JsonRecord, frozen=True, kw_only=True):
     near_duplicates: tuple[DuplicateDocument, ...]
     """Documents with the same or nearly the same text as a document of the training data."""
     short_documents: int
-    """Documents with too few words for near-duplicates, of which only the same words are found."""
+    """Documents with too few words for near-duplicates; only documents with equal words are found."""
     pairs: Share | None
     """Distinct pairs of mention and entity that the training data have too; None if the training data have no links."""
     entities: Share | None

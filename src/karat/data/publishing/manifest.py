@@ -122,14 +122,14 @@ class PublishedSplit(JsonRecord, frozen=True, kw_only=True):
     metadata: Mapping[str, str] = {}
     """The metadata of the corpus."""
     skipped: Mapping[str, int] = {}
-    """What was skipped or changed when the original file was read, by description."""
+    """Counts of data that were skipped or changed when the original file was read, by description."""
 
 
 class PublishedVersion(JsonRecord, frozen=True, kw_only=True):
     """An immutable version of a published dataset."""
 
     changes: str
-    """What distinguishes the version."""
+    """Differences from other versions."""
     tasks: tuple[str, ...]
     """The tasks that the labels allow."""
     metadata: DatasetMetadata

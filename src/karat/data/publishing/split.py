@@ -63,19 +63,19 @@ class SplitFile(JsonFile, frozen=True, kw_only=True, tag=_LAYOUT):
     by: str | None
     """The facet by which the parts are stratified; null without one."""
     unit: str
-    """What `values` of the parts count: `documents` or `labels`."""
+    """Unit that `values` of the parts count: `documents` or `labels`."""
     parts: Mapping[str, PartRecord]
     """The parts by name."""
     duplicate_groups: int
-    """The number of groups of near-duplicate documents, each of which is in one part."""
+    """The number of groups of near-duplicate documents; a group is never divided."""
     duplicate_documents: int
     """The number of documents in these groups."""
     overlaps: tuple[Overlap, ...]
-    """What later parts have in common with earlier parts, and all parts with training data."""
+    """Overlaps of later parts with earlier parts, and of all parts with training data."""
     metadata: Mapping[str, str]
     """The metadata of the divided corpus."""
     skipped: Mapping[str, int]
-    """What was skipped or changed when the corpus was read, by description."""
+    """Counts of data that were skipped or changed when the corpus was read, by description."""
 
 
 class SplitResult(msgspec.Struct, frozen=True, eq=False):

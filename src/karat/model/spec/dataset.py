@@ -211,7 +211,7 @@ class Version(msgspec.Struct, frozen=True):
     """An immutable version of a dataset. Empty fields take the dataset's value."""
 
     description: str
-    """What distinguishes the version."""
+    """Differences from other versions."""
     splits: Mapping[str, Split]
     """The splits by name."""
     default_split: str | None = None

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from karat.analysis.comparison.entries import Entry
-from karat.analysis.comparison.grid import MEASURE
+from karat.analysis.comparison.grid import choose_main_measure
 from karat.analysis.curves.alpha import PAPER_SETTINGS, alpha_values, compute_alpha_curve
 from karat.analysis.curves.calibration import collect_scored_predictions, request_scores
 from karat.analysis.curves.categories import compute_category_curve
@@ -32,7 +32,7 @@ from karat.model.measure_name import parse_measure
 from karat.model.output.progress import map_in_processes, track_progress
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import list_plugins
-from karat.model.results.result import Result, find_special_headline
+from karat.model.results.result import Result
 from karat.model.run import Run
 from karat.model.spec.settings.task import TASKS
 from karat.model.tables.arrow import Arrow
@@ -221,19 +221,9 @@ def score_results(entries: Iterable[Entry], request: Request) -> list[Result]:
 
 
 def get_headline(result: Result | Request) -> str:
-    """Return the main measure of a result or request: `MEASURE` (F1 of linking) if it is shown, or else a similar one.
-
-    A profile whose headline is no F1 has its headline as main measure.
-    """
-    special_headline = find_special_headline(result.headline)
-    if special_headline is not None:
-        return special_headline
-    if MEASURE in result.table_measures:
-        return MEASURE
-    if result.headline:
-        return next(iter(result.headline.values()))
+    """Return the main measure of a result or request, without measures of single groups."""
     measures = [name for name in result.table_measures if parse_measure(name).group is None]
-    return next((name for name in measures if name.endswith(":micro.f1")), measures[0] if measures else MEASURE)
+    return choose_main_measure(result.headline, measures)
 
 
 def _store_result(files: ContentStore, entry: Entry, result: Result, **parts: object) -> ArchiveEntry:
