@@ -176,3 +176,17 @@ def test_links_to_the_lead_page_are_created_listed_and_revoked(karat_cli, tmp_pa
     ran = karat_cli("verify", "invite", path, "anna", "--lead")
     assert "anna is a judge" in ran.err
     store.database.close()
+
+
+def test_a_campaign_that_the_people_cannot_judge_is_refused_with_the_numbers(karat_cli, tmp_path):
+    store = tmp_path / "few.sqlite"
+    create = ("verify", "create", "few", "--gold", "demo", "--predictions", "demo/prior", "--store", store)
+    ran = karat_cli(*create, "--people", "4")
+    assert (ran.code, store.exists()) == (2, False)
+    assert "100 judgements need 6 people with 20 tasks each, but --people is 4" in ran.err
+    assert "raise --tasks-per-judge to 26" in ran.err
+    ran = karat_cli(*create, "--people", "2", "--judges", "3")
+    assert (ran.code, store.exists()) == (2, False)
+    assert "3 people judge each link, but --people is 2" in ran.err
+    assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "25").code == 2
+    assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "26").code == 0

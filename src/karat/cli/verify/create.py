@@ -46,6 +46,7 @@ def _build_options(**options: object) -> NewCampaign:
         metavar="N",
         help="Tasks per judge; 0 for no limit.  [default: 20; 0 for a survey]",
     ),
+    option("--people", type=int, metavar="N", help="Number of people who will judge; fail if they are too few."),
     option("--allow-additions", is_flag=True, help="Let judges add missing links."),
     option(
         "--controls",

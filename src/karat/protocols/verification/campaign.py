@@ -153,6 +153,22 @@ class Campaign(msgspec.Struct, frozen=True):
             return None
         return max(options.judges, ceil(self.n_judgements / (options.batch - options.controls)))
 
+    def require_people(self, n_people: int) -> None:
+        """Raise `UsageError` with the numbers if `n_people` cannot judge every task as often as it needs."""
+        options, needed = self.options, self.count_needed_people()
+        if options.kind == "survey" or n_people >= (options.judges if needed is None else needed):
+            return
+        if n_people < options.judges:
+            raise UsageError(
+                f"{options.judges:,} people judge each link, but --people is {n_people:,}. Find more people, or lower "
+                "--judges."
+            )
+        n_tasks = ceil(self.n_judgements / n_people) + options.controls
+        raise UsageError(
+            f"{self.n_judgements:,} judgements need {needed:,} people with {options.batch:,} tasks each, but --people "
+            f"is {n_people:,}. Find more people, raise --tasks-per-judge to {n_tasks:,}, or lower --judges."
+        )
+
     def require_kind(self, kind: CampaignKind) -> Campaign:
         """Return the campaign unchanged; raise `UsageError` if it is of another kind."""
         if self.options.kind != kind:

@@ -32,6 +32,8 @@ class NewCampaign(msgspec.Struct, frozen=True, kw_only=True):
     """Number of judges per link; None for 1, and in a survey for all."""
     tasks_per_judge: int | None = None
     """Tasks per judge, 0 for no limit; None for 20, and in a survey for 0."""
+    people: int | None = None
+    """Number of people who will judge; too few for the campaign are an error. None if unknown."""
     allow_additions: bool = False
     """Whether judges may add missing links."""
     controls: str = "agreed"
@@ -59,10 +61,11 @@ class NewCampaign(msgspec.Struct, frozen=True, kw_only=True):
         if self.is_survey and (self.allow_additions or self.priority != "all" or self.controls not in _NO_FILE):
             raise UsageError("a survey has no controls, priorities or additions. Remove these options.")
         judges, tasks = 1 if self.judges is None else self.judges, self.tasks_per_judge or 0
-        if judges < 1 or tasks < 0 or self.lease <= 0 or self.passage_length < 20:
+        people = 1 if self.people is None else self.people
+        if judges < 1 or people < 1 or tasks < 0 or self.lease <= 0 or self.passage_length < 20:
             raise UsageError(
-                "a number is too small. --judges must be at least 1, --tasks-per-judge at least 0, --lease above 0 and "
-                "--passage-length at least 20."
+                "a number is too small. --judges and --people must be at least 1, --tasks-per-judge at least 0, "
+                "--lease above 0 and --passage-length at least 20."
             )
 
 
@@ -71,10 +74,19 @@ def create_campaign(
 ) -> Campaign:
     """Build a campaign or survey about the gold standard `corpus` and the predictions `runs`.
 
-    `kb` resolves ids. Raise `UsageError` or `InputError` for invalid options and control files.
+    `kb` resolves ids. Raise `UsageError` or `InputError` for invalid options and control files, and if `people` are too
+    few to judge every task.
     """
     options = options or NewCampaign()
     options.check()
+    campaign = _build(name, corpus, runs, options, kb)
+    if options.people is not None:
+        campaign.require_people(options.people)
+    return campaign
+
+
+def _build(name: str, corpus: Corpus, runs: Sequence[Run], options: NewCampaign, kb: KB | None) -> Campaign:
+    """Build a campaign or survey with the defaults of its kind."""
     judges, tasks_per_judge = options.judges, options.tasks_per_judge
     consent = _read_text(options.consent, SURVEY_CONSENT if options.is_survey else CONSENT)
     guidelines = _read_text(options.guidelines, SURVEY_GUIDELINES if options.is_survey else GUIDELINES)
