@@ -1,4 +1,4 @@
-"""Agreement of the categoriser with the three hand-categorised sets: the tables of docs/fine-grained.md.
+"""Agreement of the categoriser with the three hand-categorised sets: the tables of docs/measurements/categoriser.md.
 
 `python bench/categoriser.py [--spacy MODEL]` prints the tables, `--write` inserts them into the page, and `--check`
 reports a stale page. Without --spacy only the rules are measured, and --write leaves the tables of a model unchanged.
@@ -20,7 +20,7 @@ from karat.data.categoriser.confusion import Confusion, compare_categories
 from karat.model.finegrained_scheme import DIMENSIONS, get_title
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "fine-grained.md"
+PAGE = ROOT / "docs" / "measurements" / "categoriser.md"
 SETS = {"ACE2004": "ACE04", "VoxEL": "VoxEL", "KORE50": "KORE50"}
 Confusions = dict[str, dict[str, Confusion]]
 """The confusion of assigned categories with those by hand, by set and dimension."""

@@ -61,7 +61,7 @@ def check_file(path: Path, source: str) -> Iterator[str]:
     for node in ast.walk(tree):
         for name, line in _iterate_definitions(node):
             if name in BANNED and f"{path.as_posix()}:{name}" not in ALLOWED:
-                yield f"{path.as_posix()}:{line}: {name!r} names no thing; write the noun (docs/glossary.md)"
+                yield f"{path.as_posix()}:{line}: {name!r} names no thing; write the noun (docs/reference/glossary.md)"
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             docstring = ast.get_docstring(node) or ""
             if RIDDLE.match(docstring):

@@ -1,6 +1,6 @@
 """Differences between the default profile, ELEVANT's program and its paper: small examples with the counts of each.
 
-docs/fair.md prints this table, and tests/golden/test_fair.py runs it.
+docs/how-to/from-elevant.md prints this table, and tests/golden/test_fair.py runs it.
 """
 
 from __future__ import annotations

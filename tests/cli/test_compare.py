@@ -209,14 +209,6 @@ def test_requests_that_make_no_sense(files, arguments, said):
     assert {path: path.read_bytes() for path in files.iterdir()} == before
 
 
-def test_the_page_of_the_documentation_is_what_is_printed(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    text = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
-    shown = re.search(r"\$ karat compare --gold demo demo\n(.*?)\n…", text, re.DOTALL)[1]
-    ran = CliRunner().invoke(command, ["--gold", "demo", "demo"], catch_exceptions=False)
-    assert ran.stdout.startswith(shown)
-
-
 def test_the_command_as_users_call_it(files, karat_cli):
     ran = karat_cli("compare", "keen-bay.json", "nobody.json")
     assert (ran.code, ran.out) == (2, "")

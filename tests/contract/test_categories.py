@@ -66,7 +66,7 @@ def test_it_says_what_it_is(name):
     assert category.candidate_words is None or category.is_avoided is None
     assert bool(category.total_description) == (category.candidate_words is not None or category.is_avoided is not None)
     assert category.prediction_condition is None or category.rank is not None
-    page = (ROOT / "docs" / "fair.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "error-categories.md").read_text(encoding="utf-8")
     for text in (
         f"`{name}`",
         category.description,
@@ -130,7 +130,7 @@ def test_marks():
 @pytest.fixture
 def installed(monkeypatch, tmp_path):
     """The category of the documentation, as somebody else would install it."""
-    page = (ROOT / "docs" / "fair.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "error-categories.md").read_text(encoding="utf-8")
     (tmp_path / "long_misses.py").write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     entry = EntryPoint("long-misses", "long_misses", "karat.categories")

@@ -31,7 +31,7 @@ def test_a_suite_says_what_it_is_and_is_documented(name, karat_cli):
     assert suite.description.endswith(".")
     assert "Data: a" in suite.description
     assert suite.data_path, "add data_path, the reference files on which tests run the suite"
-    page = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "reproduce.md").read_text(encoding="utf-8")
     assert f"| `{name}` | {suite.title} | {suite.description} |" in page
     told = " ".join(karat_cli("reproduce", "--help").out.split())
     assert f"{name} {suite.description}" in told

@@ -46,9 +46,9 @@ class Command(NamedTuple):
 
 
 def list_pages() -> list[Path]:
-    """Return the pages of the site, which are in the four folders of the documentation, and its first page."""
+    """Return the pages of the site, which are in the folders of the documentation, and its first page."""
     docs = ROOT / "docs"
-    folders = ("tutorials", "how-to", "reference", "explanation")
+    folders = ("tutorials", "how-to", "reference", "explanation", "measurements")
     return [
         path
         for path in (docs / "index.md", *(page for name in folders for page in sorted((docs / name).glob("*.md"))))

@@ -19,7 +19,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_public_names_exist_are_few_and_documented():
-    reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    reference = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
     assert sorted(karat.__all__) == sorted(set(karat.__all__)) == sorted(dir(karat))
     assert len(karat.__all__) <= 64
     for name in karat.__all__:
@@ -31,7 +31,7 @@ def test_public_names_exist_are_few_and_documented():
 
 
 def test_every_command_has_help_and_is_documented(karat_cli):
-    reference = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    reference = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
     for name in COMMANDS:
         assert f"## `karat {name}`" in reference
         assert karat_cli(name, "--help").code == 0

@@ -1,4 +1,4 @@
-"""Fair evaluation by hand: ELEVANT's table of cases, its trees, and every difference that docs/fair.md lists."""
+"""Fair evaluation by hand: ELEVANT's table of cases, its trees, and every difference that docs/how-to/from-elevant.md lists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_differences_are_as_the_documentation_lists_them(difference, profile
 
 
 def test_the_documentation_lists_them():
-    page = (ROOT / "docs" / "fair.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "from-elevant.md").read_text(encoding="utf-8")
     for difference in DIFFERENCES:
         assert f"**{difference.title}.** {difference.description}" in page
 

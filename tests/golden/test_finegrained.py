@@ -388,8 +388,8 @@ def test_a_corpus_may_have_dimensions_of_its_own(tmp_path):
 
 
 def test_the_page_shows_files_that_work(tmp_path):
-    page = (ROOT / "docs" / "fine-grained.md").read_text(encoding="utf-8")
-    shown = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    page = (ROOT / "docs" / "reference" / "error-categories.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```toml [^\n]*\n(.*?)```", page, re.DOTALL)
     assert len(shown) == 2
     weights, consensus = (parse_membership(written(tmp_path, text)) for text in shown)
     assert weights.weight(tags("CommonForm Verb None Direct")) == pytest.approx(0.1)

@@ -18,7 +18,7 @@ from karat.stats.significance.paired import SignificanceTest, bootstrap_test, ef
 from karat.stats.significance.power import detectable_difference
 
 _MIN_DOCUMENTS: Final = 50
-"""Documents below which the paired bootstrap rejects too often; see docs/statistics.md."""
+"""Documents below which the paired bootstrap rejects too often; see docs/explanation/statistics.md."""
 
 
 @dataclass(frozen=True, slots=True)

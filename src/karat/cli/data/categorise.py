@@ -49,7 +49,7 @@ def command(
     """Assign fine-grained categories to a gold standard.
 
     The categories are base form, part of speech, overlap and reference. If the rules cannot decide, the label gets no
-    category of that dimension. The rules support English only. docs/fine-grained.md reports their agreement with human
+    category of that dimension. The rules support English only. docs/measurements/categoriser.md reports their agreement with human
     annotators.
 
     \b

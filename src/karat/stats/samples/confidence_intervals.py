@@ -1,6 +1,6 @@
 """Confidence intervals of additive scores and of proportions.
 
-Simulated corpora decided between the methods (see docs/statistics.md): both cover equally well. BCa balances its misses
+Simulated corpora decided between the methods (see docs/explanation/statistics.md): both cover equally well. BCa balances its misses
 better between both sides, but degrades if a few documents contain most mentions. So the percentile interval is the
 default.
 

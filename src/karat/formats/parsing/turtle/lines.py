@@ -4,7 +4,7 @@ Long files are read by statement patterns (`karat.formats.parsing.turtle.stateme
 without a pattern by line. Each distinct line is parsed once, with a subject of its own. If the parser returns triples
 for each of these subjects, no line begins or ends inside a literal, and statements can be joined from their lines.
 Other statements are parsed as they are. If that fails as well, the parser reads the rest of the file. Blank nodes that
-the same line describes are one node. docs/architecture.md has the measured gain.
+the same line describes are one node. docs/explanation/architecture.md has the measured gain.
 """
 
 from __future__ import annotations
