@@ -3,7 +3,7 @@
     python bench/train.py prepare SHARED DIR       tokens, candidates and weights as plain files (needs karat[train])
     python bench/train.py run DIR OUT [SECONDS]    training and prediction (needs torch, numpy and safetensors alone)
     python bench/train.py speed DIR OUT            throughput with 821,559 entities (the same)
-    python bench/train.py report DIR OUT           the tables of docs/training.md
+    python bench/train.py report DIR OUT           the tables of docs/measurements/training.md
 
 SHARED is a folder of published benchmarks. Documents are split 80/20 by a seed. A tenth of the 80 per cent selects
 learning rates and epochs, then training restarts on all of them. Candidates are those of a published dual encoder, in

@@ -3,7 +3,7 @@
     python bench/train_cpu.py train SHARED OUT NAME     train one model of PLANS
     python bench/train_cpu.py predict SHARED OUT NAME   predict the sample of held mentions, over all and over lists
     python bench/train_cpu.py zelda SHARED OUT NAME     predict a sample of ZELDA's other test sets, over lists
-    python bench/train_cpu.py report SHARED OUT         the tables of docs/training.md
+    python bench/train_cpu.py report SHARED OUT         the tables of docs/measurements/training.md
 
 SHARED is a folder of published benchmarks. Models learn from part 0 of the split, and a sample of part 1 gives the
 learning curve. Candidates are those of a published dual encoder, in sorted order.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import os
@@ -453,6 +454,32 @@ def snapshot_tables() -> str:
     return format_table(["table", "columns", "needed for", "derived"], rows)
 
 
+def annotate_resources() -> str:
+    """Return a table of the JSON resources of `karat annotate serve`."""
+    return _tabulate_routes("annotating/app.py")
+
+
+def verify_resources() -> str:
+    """Return a table of the JSON resources of `karat verify serve`."""
+    return _tabulate_routes("judging/app.py")
+
+
+def _tabulate_routes(path: str) -> str:
+    """Return a table of the routes in a module of karat.web and of those for leads.
+
+    The source is parsed and not imported, because the servers need packages of an extra.
+    """
+    rows = []
+    for file in (path, "campaigns/lead.py"):
+        source = (ROOT / "src" / "karat" / "web" / file).read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)):
+            match node:
+                case ast.Tuple(elts=[ast.Constant(str(method)), ast.Constant(str(url)), _, ast.Constant(str(purpose))]):
+                    if url.startswith("/api/"):
+                        rows.append([f"`{method} {url}`", purpose])
+    return format_table(["resource", "purpose"], rows)
+
+
 def update_readme(text: str) -> str:
     """Run the examples in the text of the README, and return the text with their current output."""
     with TemporaryDirectory() as folder:
@@ -501,6 +528,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
         filters,
         facets,
         snapshot_tables,
+        annotate_resources,
+        verify_resources,
         layers,
         files,
         api,

@@ -20,6 +20,7 @@ _BLOCK = re.compile(
 )
 _TITLE = re.compile(r'title="([^"]+)"')
 _GENERATED = re.compile(r"<!-- generated: [\w-]+ -->.*?<!-- end -->", re.DOTALL)
+_TABLE = re.compile(r"^\|.*\n", re.MULTILINE)
 _WORD = re.compile(r"\w[\w'’.-]*")
 
 
@@ -46,7 +47,7 @@ class Command(NamedTuple):
 
 
 def list_pages() -> list[Path]:
-    """Return the pages of the site, which are in the folders of the documentation, and its first page."""
+    """Return the first page of the site and the pages in its folders, without those of papers, which are generated."""
     docs = ROOT / "docs"
     folders = ("tutorials", "how-to", "reference", "explanation", "measurements")
     return [
@@ -96,6 +97,11 @@ def needs_extras(page: Path) -> bool:
 
 
 def count_words(page: Path) -> int:
-    """Count the words of a page that were written by hand: without generated parts and fenced blocks."""
+    """Count the words of a page that were written by hand: without generated parts and fenced blocks.
+
+    Tables of measurements are figures that programs printed, so they do not count.
+    """
     text = _GENERATED.sub("", page.read_text(encoding="utf-8"))
+    if page.parent.name == "measurements":
+        text = _TABLE.sub("", text)
     return len(_WORD.findall(_BLOCK.sub("", text)))

@@ -13,12 +13,12 @@ from karat import Label
 from karat.cli.annotate import COMMANDS, command
 from tests.conftest import ROOT
 
-PAGE = (ROOT / "docs" / "annotate.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "annotate.md").read_text(encoding="utf-8")
 LINES = [
-    line
-    for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+    line.removeprefix("$ ").partition(" > ")[0]
+    for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
     for line in block.splitlines()
-    if "karat " in line
+    if line.startswith("$ karat ")
 ]
 
 

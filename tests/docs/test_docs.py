@@ -58,9 +58,12 @@ def test_readme_python_example_runs():
     assert (failed, tried >= 6) == (0, True)
 
 
-def test_the_examples_for_notebooks_run():
-    failed, tried = doctest.testfile(str(ROOT / "docs" / "notebook.md"), module_relative=False)
-    assert (failed, tried >= 13) == (0, True)
+@pytest.mark.parametrize(("page", "n_examples"), [("papers", 6), ("from-hugging-face", 10)])
+def test_the_examples_for_notebooks_run(page, n_examples):
+    failed, tried = doctest.testfile(
+        str(ROOT / "docs" / "how-to" / f"{page}.md"), module_relative=False, optionflags=doctest.ELLIPSIS
+    )
+    assert (failed, tried >= n_examples) == (0, True)
 
 
 @pytest.mark.extras
@@ -73,8 +76,10 @@ def test_the_examples_for_spacy_run():
     )  # importing it registers the component, also where the entry points are of another tree
     if "karat.linker_scorer.v1" not in spacy.registry.scorers:
         spacy.registry.scorers.register("karat.linker_scorer.v1", func=scorer.make_linker_scorer)
-    failed, tried = doctest.testfile(str(ROOT / "docs" / "spacy.md"), module_relative=False)
-    assert (failed, tried >= 16) == (0, True)
+    failed, tried = doctest.testfile(
+        str(ROOT / "docs" / "how-to" / "from-spacy.md"), module_relative=False, optionflags=doctest.ELLIPSIS
+    )
+    assert (failed, tried >= 25) == (0, True)
 
 
 def test_docstring_of_the_package_runs():

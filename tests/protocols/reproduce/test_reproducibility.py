@@ -41,7 +41,7 @@ def test_the_thresholds_give_the_words_of_table_1():
 
 
 def test_the_documentation_lists_all_ratings():
-    page = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "reproduce.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (very good|good|mediocre|poor|problematic) \| .+ \|$", page, re.MULTILINE)
     assert sorted(rows) == sorted(rating.word for rating in RATINGS)
 

@@ -271,14 +271,14 @@ def test_means_without_computed_values_are_those_of_the_printed_values(small):
 
 
 def test_rows_of_trained_models_are_those_of_their_documentation():
-    path = Path(__file__).parents[3] / "docs/training.md"
+    path = Path(__file__).parents[3] / "docs/measurements/training.md"
     rows = [line.replace("*", "").strip("| ").split(" | ") for line in path.read_text(encoding="utf-8").splitlines()]
     measured = {row[0]: (row[3], row[6]) for row in rows if len(row) == 7}
     for model, shares in accuracies.TRAINED_MODELS.items():
         name = f"{model}, all"
         if model.endswith(" with lists"):
             kind = model.removesuffix(" with lists")
-            name = f"{kind}, lists, surest first" if kind == "luke-head" else f"{kind}, lists"
+            name = f"{kind}, lists, most confident first" if kind == "luke-head" else f"{kind}, lists"
         values = [f"{100 * shares[split].value:.1f}" for split in ("wned-wiki", "wned-cweb")]
         assert tuple(values) == measured[name]
 

@@ -14,10 +14,14 @@ import pytest
 
 from karat.analysis.comparison.api import compare
 from karat.data.load import load, load_run
+from karat.model.spec.external_access import TrainingDetails
 from karat.systems.adapters.nif import TURTLE
+from karat.systems.running.experiment import ExperimentFile
 from karat.systems.running.nif_handler import open_nif_handler
 from karat.systems.running.system import RunnableSystem
+from karat.systems.running.system_runner import RunOptions
 from karat.web.server.nif_server import create_server
+from tests.conftest import ROOT
 from tests.systems.running.loopback import Played, playing
 
 
@@ -226,7 +230,16 @@ def test_a_wrong_experiment_file_is_one_clear_message(karat_cli, tmp_path, text,
     ran = karat_cli("run", "e.toml")
     assert ran.code == 2
     assert re.search(said, ran.err), ran.err
-    assert "docs/runs.md" in ran.err
+    assert "docs/how-to/run-systems.md" in ran.err
+
+
+def test_the_documentation_lists_all_fields_of_experiments():
+    page = (ROOT / "docs" / "how-to" / "run-systems.md").read_text(encoding="utf-8")
+    table = re.search(r"All fields:\n\n(.*?)\n\n", page, re.DOTALL)[1]
+    fields = [*ExperimentFile.__struct_encode_fields__, *RunOptions.__dataclass_fields__]
+    fields += TrainingDetails.__dataclass_fields__
+    names = {name.replace("_", "-") for name in fields} - {"gold-mentions"}  # set by `task`
+    assert names <= set(re.findall(r"[\w-]+", table))
 
 
 def test_comparing_systems_of_different_training_says_so(karat_cli, tmp_path):

@@ -254,7 +254,8 @@ def resolve_codes(names: Arrow, sides: tuple[Codes, Codes], options: ReadOptions
         sides = Codes(gold, sides[0].same_as), sides[1]
     if options.prefixes is not None:
         is_inside = _starts_with_any(names, options.prefixes)
-        if options.ids is Ids.NORMALISED:  # the normal form may lack a prefix that another spelling has
+        if options.ids is Ids.NORMALISED or options.kb is not None:
+            # The normal form, or the canonical id of a knowledge base, may lack a prefix that another spelling has.
             is_inside |= np.array(
                 [_has_spelling_with_prefix(id, options.prefixes) for id in names.to_pylist()], np.bool_
             )

@@ -181,7 +181,7 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
         raise InputError(
             path,
             actual=str(problem),
-            expected="an experiment with systems and datasets; docs/runs.md lists all fields",
+            expected="an experiment with systems and datasets; docs/how-to/run-systems.md lists all fields",
             remedy="Correct the file",
         ) from None
     shared_options = {name: format_option_value(value) for name, value in content.options.items()}

@@ -86,11 +86,15 @@ _NAMED_PREFIXES: dict[str, tuple[str, ...] | None] = {"none": None, "gerbil": GE
 
 
 def parse_prefixes(text: str) -> tuple[str, ...] | None:
-    """Parse a value of the setting `prefixes`: `none`, `gerbil`, or prefixes separated by spaces or commas.
+    """Parse a value of the setting `prefixes`: `none`, `gerbil`, or prefixes (or `gerbil`) separated by spaces or commas.
 
     Ids of the knowledge base start with one of the prefixes; None means that all ids belong to it.
     """
-    return _NAMED_PREFIXES[text] if text in _NAMED_PREFIXES else tuple(re.split(r"[ ,]+", text))
+    if text in _NAMED_PREFIXES:
+        return _NAMED_PREFIXES[text]
+    return tuple(
+        prefix for part in re.split(r"[ ,]+", text) for prefix in (GERBIL_PREFIXES if part == "gerbil" else (part,))
+    )
 
 
 SETTINGS: dict[str, Setting] = {

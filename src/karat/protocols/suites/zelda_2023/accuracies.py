@@ -37,7 +37,7 @@ TRAINED_MODELS: Final = {
     "bi-encoder": {"wned-wiki": Share(897, 1386), "wned-cweb": Share(1373, 2142)},
     "bi-encoder with lists": {"wned-wiki": Share(947, 1386), "wned-cweb": Share(1371, 2142)},
 }
-"""What the models that Karat trained got on the fifth of WNED that they were not trained on (docs/training.md)."""
+"""Accuracies of models that Karat trained, on the fifth of WNED held out for tests (docs/measurements/training.md)."""
 
 ColumnShares = Mapping[str, Share]
 """Shares of correct mentions by column of a table, without the mean."""
@@ -238,8 +238,9 @@ def _describe_systems(files: ZeldaFiles) -> Iterator[str]:
         )
     yield "The built-in snapshot has few of the entities in ZELDA's vocabulary."
     yield (
-        f"{_PART[0].upper()}{_PART[1:]}: models that Karat trained on the other documents of WNED. docs/training.md "
-        "has the measurement; the predictions are not at hand, so that these rows are not computed again."
+        f"{_PART[0].upper()}{_PART[1:]}: models that Karat trained on the other documents of WNED. "
+        "docs/measurements/training.md has the measurement; the predictions are not at hand, so that these rows are "
+        "not computed again."
     )
     yield f"Other systems appear if {ZELDA_SYSTEMS}/NAME has a file of predictions for each test set."
 
