@@ -83,7 +83,7 @@ def test_the_files_of_commands_and_pages_are_those_that_the_guide_names():
 def test_generators_commands_and_contract_tests_need_no_other_file(tmp_path):
     tree = add_to_copy(tmp_path)
     _generate(tree)
-    pages = "".join(path.read_text(encoding="utf-8") for path in (tree / "docs").glob("*.md"))
+    pages = "".join(path.read_text(encoding="utf-8") for path in (tree / "docs").rglob("*.md"))
     for kind in ("format", "relation", "measure", "clustering", "profile", "facet", "category", "dataset", "step"):
         assert f"new-{kind}`" in pages
     assert "| `new-rule` |" in pages
