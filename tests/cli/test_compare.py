@@ -12,7 +12,6 @@ import karat
 from karat.cli.compare import command
 from karat.model.errors import KaratError
 from tests.analysis.comparison import contest
-from tests.conftest import ROOT
 
 QUICK = ("--permutations", 200, "--resamples", 30)
 DATASETS = {

@@ -140,7 +140,8 @@ def test_every_label_has_elevants_tags(name, shared):
 
 
 def test_how_many_tags_are_equal(shared):
-    """The figures of docs/data.md: of 28,371 labels all but those that depend on popular candidates are equal."""
+    """The figures of docs/reference/datasets.md: of 28,371 labels all but those that depend on popular candidates are
+    equal."""
     counts = {trait: Counter() for trait in TAGS}
     for name in BENCHMARKS:
         for one, row in compared(shared / "elevant", name):

@@ -1,57 +1,44 @@
-"""The pages about reading predictions: their files are written, their commands run, their Python gives what it
-shows."""
+"""The pages about reading predictions: they name all that is read, and the format of the contributing page works."""
 
 from __future__ import annotations
 
-import doctest
 import re
-import shlex
 
 import pytest
 
 from karat.formats.parsing.surfaces import entries
 from karat.formats.parsing.surfaces.columns import ROLES
 from tests.conftest import ROOT
+from tests.docs.site_pages import list_pages, read_blocks, split_commands
 
-FILES = re.compile(r"^```\w+ (\S+\.\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COMMANDS = re.compile(r"^```console( refused)?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+MODELS = "docs/how-to/from-llm.md"
+FORMATS = "docs/how-to/own-formats.md"
+FILES = re.compile(r"^```\w+ (?:title=\"(.*?)\"|(\S+\.\w+))\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
 def in_folder(tmp_path, monkeypatch):
     def page(path):
         text = (ROOT / path).read_text(encoding="utf-8")
-        for name, content in FILES.findall(text):
-            (tmp_path / name).write_text(content, encoding="utf-8")
+        for title, name, content in FILES.findall(text):
+            (tmp_path / (title or name)).write_text(content, encoding="utf-8")
         return text
 
     monkeypatch.chdir(tmp_path)
     return page
 
 
-def commands(page):
-    for refused, block in COMMANDS.findall(page):
-        for line in block.splitlines():
-            yield 2 if refused else 0, shlex.split(line)[1:]
-
-
-@pytest.mark.parametrize(("path", "least"), [("docs/llm.md", 4), ("docs/formats.md", 1)])
-def test_commands_of_the_page_run(karat_cli, in_folder, path, least):
-    found = list(commands(in_folder(path)))
-    assert len(found) >= least
-    for code, arguments in found:
-        assert karat_cli(*arguments).code == code, arguments
-
-
-def test_python_of_the_page_about_models_gives_what_it_shows(in_folder):
-    page = in_folder("docs/llm.md")
-    example = doctest.DocTestParser().get_doctest(page, {}, "llm.md", None, 0)
-    assert len(example.examples) >= 6
-    assert doctest.DocTestRunner().run(example).failed == 0
+@pytest.mark.parametrize(("path", "commands", "examples"), [(MODELS, 4, 6), (FORMATS, 1, 1)])
+def test_the_pages_have_examples_that_are_run(path, commands, examples):
+    """test_site.py runs them and compares what they print."""
+    assert ROOT / path in list_pages()
+    blocks = [block for block in read_blocks(ROOT / path) if block.reason is None]
+    assert sum(len(list(split_commands(block.body))) for block in blocks if block.kind == "console") >= commands
+    assert sum(block.body.count(">>> ") for block in blocks if block.kind == "python") >= examples
 
 
 def test_the_page_about_models_names_every_field_and_every_count_that_is_read(in_folder):
-    page = in_folder("docs/llm.md")
+    page = in_folder(MODELS)
     known = (
         entries.TEXT_NAMES,
         entries.ID_NAMES,
@@ -65,13 +52,14 @@ def test_the_page_about_models_names_every_field_and_every_count_that_is_read(in
         assert [name for name in names if f"`{name}`" not in page] == []
 
 
-def test_every_role_of_a_column_is_documented(in_folder):
-    assert [role for role in ROLES if f"`{role}`" not in in_folder("docs/formats.md")] == []
+def test_every_role_of_a_column_is_documented():
+    page = (ROOT / FORMATS).read_text(encoding="utf-8")
+    assert [role for role in ROLES if f"`{role}`" not in page] == []
 
 
 def test_the_format_of_the_contributing_page_works(karat_cli, in_folder, tmp_path):
     in_folder("CONTRIBUTING.md")
-    in_folder("docs/llm.md")
+    in_folder(MODELS)
     (tmp_path / "predictions.bars").write_text("d1|0|12|Q7259\nd2|4|10|\n")
     (tmp_path / "broken.bars").write_text("d1|0|12\n")
     assert karat_cli("score", "gold.jsonl", "predictions.bars", "--predictions-format", "./bars.py").code == 0

@@ -6,7 +6,6 @@ import ast
 import doctest
 import inspect
 import re
-from importlib.util import find_spec
 
 import pytest
 
@@ -65,29 +64,6 @@ def test_a_call_that_a_page_shows_fits_the_signature(call):
     signature = inspect.signature(value)
     bind = signature.bind if len(arguments) == len(call.args) else signature.bind_partial
     bind(*arguments, **keywords)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with the files that pages name."""
-    monkeypatch.chdir(tmp_path)
-    for name, data in (("gold", karat.load("demo")), ("predictions", karat.load_run("demo/prior"))):
-        (tmp_path / name).mkdir()
-        karat.save(data, tmp_path / name / "part.parquet")
-    return tmp_path
-
-
-@pytest.mark.parametrize("page", ["scale"])
-def test_the_python_of_a_page_runs(page, folder):
-    if page == "scale" and find_spec("duckdb") is None:
-        pytest.skip("needs the package duckdb")
-    names = {"karat": karat}
-    for block in BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")):
-        if ">>> " in block:
-            example = doctest.DocTestParser().get_doctest(block, {}, page, None, 0)
-            assert doctest.DocTestRunner().run(example).failed == 0
-        else:
-            exec(compile(block, f"{page}.md", "exec"), names)
 
 
 def test_specifications_are_importable_from_the_plugins_module():

@@ -15,6 +15,7 @@ from karat.model.spec.settings.conventions import Ids
 from tests.conftest import with_settings
 
 BERLIN = "https://en.wikipedia.org/wiki/Berlin"
+DBPEDIA = "http://dbpedia.org/resource/"
 KÖLN = "https://de.wikipedia.org/wiki/Köln"
 
 
@@ -404,3 +405,19 @@ def test_common_spellings_are_read_at_once_as_one_by_one():
     ]
     read = normalise_ids(pa.array(ids), Ids.NORMALISED).to_pylist()
     assert read == ["Q1", "Q1", "Q7", *["https://en.wikipedia.org/wiki/A_B"] * 2]
+
+
+def test_canonical_ids_of_a_knowledge_base_are_no_emerging_entities():
+    """GERBIL knows ids by their prefixes, which the plain items of a knowledge base lack."""
+    kb = InMemoryKB.from_tables(same_as=[("Q64", "http://dbpedia.org/resource/Berlin"), ("Q220", f"{DBPEDIA}Rome")])
+    gold, wrong = sides((f"{DBPEDIA}Berlin", f"{DBPEDIA}Rome"), (f"{DBPEDIA}Unlisted", f"{DBPEDIA}Rome"))
+    for settings in ({}, {"prefixes": "gerbil,Q"}):
+        result = karat.evaluate(gold, wrong, profile="gerbil", kb=kb, settings=settings)
+        assert (result["strong:micro.f1"], result["strong[in-kb]:micro.f1"]) == (0, 0)
+    right = sides((f"{DBPEDIA}Berlin", "Q64"))
+    assert karat.evaluate(*right, profile="gerbil", kb=kb)["strong[in-kb]:micro.f1"] == 1
+
+
+def test_titles_are_mapped_to_items_whatever_their_first_letter():
+    kb = InMemoryKB.from_tables(same_as=[("Q36", "Republic of Poland"), ("Berlin (city)", "Q64")])
+    assert kb.canonical_ids(["Republic of Poland", "Berlin (city)", "Q64"]) == ["Q36", "Q64", "Q64"]

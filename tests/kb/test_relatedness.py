@@ -79,5 +79,5 @@ def test_people_agree_with_the_graph_where_it_has_both(shared, name):
     _, pairs, covered, correlation = done.stdout.splitlines()[-1].split()
     assert int(pairs) > 300
     assert float(correlation) > 0.2
-    said = " ".join((ROOT / "docs" / "knowledge.md").read_text(encoding="utf-8").split())
+    said = " ".join((ROOT / "docs" / "how-to" / "knowledge-bases.md").read_text(encoding="utf-8").split())
     assert f"{float(correlation):.2f} ({name}: {covered} pairs)" in said

@@ -68,7 +68,7 @@ def test_a_wheel_built_from_the_source_archive_is_the_same(archives, tmp_path):
 def test_archives_are_small_and_complete(archives):
     wheel, sdist = archives
     assert [path for path in archives if path.stat().st_size > MEGABYTES * 1_000_000] == []
-    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
     assert f"less than {MEGABYTES} MB" in page
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

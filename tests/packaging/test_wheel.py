@@ -55,7 +55,7 @@ def installed(tmp_path_factory) -> Installed:
     venv.create(folder / "environment", with_pip=False)
     found = Installed(folder / "wheels", folder / "environment", tmp_path_factory.mktemp("elsewhere"))
     pip = (sys.executable, "-m", "pip", "--quiet", "--python", found.program("python"))
-    # As docs/install.md has it for a machine without network, with the versions of this environment.
+    # As docs/how-to/install.md has it for a machine without network, with the versions of this environment.
     within = "--constraint", ROOT / "constraints.txt"
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", found.wheels, source], check=True)
     subprocess.run(
@@ -83,7 +83,7 @@ def test_everything_is_in_the_wheel(installed):
 def test_it_is_small(installed):
     size = sum(path.lstat().st_size for path in installed.environment.rglob("*") if path.is_file())
     assert size < MEGABYTES * 1_000_000
-    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
     assert f"less than {MEGABYTES} MB" in page
 
 
@@ -138,7 +138,7 @@ WITHOUT = {
 def test_every_extra_is_asked_for_somewhere_and_documented():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert set(extras) - {"all", "dev", "docs"} == set(WITHOUT)
-    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
     assert all(f"| `{name}` |" in page for name in WITHOUT)
 
 

@@ -2,7 +2,7 @@
 
     python -m tools.starter.build SOURCES… --date 2026-11-15 --out DIR
 
-SOURCES are the folders with the source files; docs/knowledge.md lists them.
+SOURCES are the folders with the source files; docs/reference/snapshots.md lists them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python -m tools.starter.download FOLDER
 
-The other sources (docs/knowledge.md) are files that no registry offers.
+The other sources (docs/reference/snapshots.md) are files that no registry offers.
 """
 
 from __future__ import annotations

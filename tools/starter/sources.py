@@ -83,7 +83,7 @@ class StarterSources:
                 " ".join(map(printable_path, self._folders)),
                 actual=f"no {', no '.join(missing)}",
                 expected="all sources of the starter snapshot",
-                remedy="Download them; docs/knowledge.md lists their addresses",
+                remedy="Download them; docs/reference/snapshots.md lists them",
             )
         return paths
 

@@ -133,7 +133,7 @@ def _run() -> None:
         echo(f"karat: {describe_os_error(problem)}", err=True)
         sys.exit(2)
     except MemoryError:
-        echo("karat: out of memory. Split the input, or see docs/scale.md.", err=True)
+        echo("karat: out of memory. Split the input, or see docs/how-to/large-data.md.", err=True)
         sys.exit(2)
 
 

@@ -141,8 +141,8 @@ def _unknown_format_error(source: Source) -> InputError:
         source.label,
         actual=_describe_content(source.first_bytes),
         expected=f"a known format; nearest: {'; '.join(candidates)}" if candidates else "a known format",
-        remedy="Check the path, or name the format with --gold-format or --predictions-format (list: docs/data.md)"
-        + (hint if len(columns) > 1 else ""),
+        remedy="Check the path, or name the format with --gold-format or --predictions-format "
+        "(list: docs/reference/formats.md)" + (hint if len(columns) > 1 else ""),
     )
 
 

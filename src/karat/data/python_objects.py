@@ -603,7 +603,9 @@ def _read_entity(item: Mapping[str, ForeignObject], where: str) -> EntityId:
         )
     if value is None or value == NIL_ID:
         return None
-    return UNLINKED if value == "" else value if isinstance(value, str) else str(value)
+    if value is UNLINKED or value == "":
+        return UNLINKED
+    return value if isinstance(value, str) else str(value)
 
 
 def _read_types(item: Mapping[str, ForeignObject]) -> tuple[str, ...]:

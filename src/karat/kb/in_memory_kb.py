@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,7 @@ from karat.model.caches.value_cache import ValueCache
 from karat.model.errors import InputError
 from karat.model.tables.checks import RowLocator
 
+_ITEM = re.compile(r"Q[1-9][0-9]*")
 _Row = TypeVar("_Row", bound=tuple[str, ...])
 
 
@@ -68,9 +70,9 @@ class InMemoryKB(ValueCache):
     ) -> InMemoryKB:
         """Build a knowledge base from tables; raise `InputError` on the first defect.
 
-        `redirects`: pairs (from, to). `same_as`: pairs of equivalent ids; the smallest id in string order becomes
-        canonical, after redirects. `subclass_of`: pairs (class, superclass). `entities`: all ids of the knowledge base;
-        None if unknown, whereas an empty table says that there are none. `names` and `types`: by id; an entity with
+        `redirects`: pairs (from, to). `same_as`: pairs of equivalent ids; an item of Wikidata, or else the smallest id
+        in string order, becomes canonical, after redirects. `subclass_of`: pairs (class, superclass). `entities`: all
+        ids of the knowledge base; None if unknown, whereas an empty table says that there are none. `names` and `types`: by id; an entity with
         several ids has the types of all of them, and the name of its canonical id or else of the smallest. `aliases`:
         pairs (id, alias). `popular`: most frequent entities by surface. `demonyms`: surfaces; None if unknown. `where`:
         returns, for a table name, a function from row to location in messages.
@@ -328,26 +330,34 @@ def _follow_redirects(
     return ends
 
 
+def _order_key(id: str) -> tuple[bool, str]:
+    """Return the sort key of an id among equivalent ids: items of Wikidata first."""
+    return _ITEM.fullmatch(id) is None, id
+
+
 def _merge_equivalent_ids(redirect_ends: Mapping[str, str], same_as: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the canonical id of each id that is not canonical itself: the smallest id of its equivalence class.
+    """Return the canonical id of each id that is not canonical itself: the first id of its equivalence class.
+
+    Items of Wikidata come before other ids, because tables map titles and ids of other schemes to them; ids of one kind
+    are compared as strings.
 
     `redirect_ends`: end of the redirect chain of each redirected id; `same_as` pairs apply to the ends, so that a
-    redirected id never becomes canonical. Ids are compared as strings.
+    redirected id never becomes canonical.
     """
-    smaller_ids: dict[str, str] = {}  # a smaller equivalent id by id
+    earlier_ids: dict[str, str] = {}  # an equivalent id that comes before, by id
 
-    def find_smallest(id: str) -> str:
-        while (smaller := smaller_ids.get(id, id)) != id:
-            smaller_ids[id] = smaller_ids.get(smaller, smaller)  # path halving speeds up later look-ups
-            id = smaller
+    def find_first(id: str) -> str:
+        while (earlier := earlier_ids.get(id, id)) != id:
+            earlier_ids[id] = earlier_ids.get(earlier, earlier)  # path halving speeds up later look-ups
+            id = earlier
         return id
 
     for left, right in same_as:
-        low, high = sorted(find_smallest(redirect_ends.get(id, id)) for id in (left, right))
+        low, high = sorted((find_first(redirect_ends.get(id, id)) for id in (left, right)), key=_order_key)
         if low != high:
-            smaller_ids[high] = low
-    canonical = {id: find_smallest(end) for id, end in redirect_ends.items()}
-    canonical.update((id, find_smallest(id)) for id in smaller_ids)
+            earlier_ids[high] = low
+    canonical = {id: find_first(end) for id, end in redirect_ends.items()}
+    canonical.update((id, find_first(id)) for id in earlier_ids)
     return canonical
 
 

@@ -61,7 +61,7 @@ def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20
                 blocks += [head, table, *more]
     if not gate.flips and any(change.difference for change in gate.datasets):
         blocks.append("Result files contain no flipped mentions. Pass the gold file and the predictions.")
-    blocks += page_layout.format_notes_block(invented, details=True)
+    blocks += page_layout.format_notes_block([*invented, *gate.skip_notes], details=True)
     return page_layout.join([*blocks, page_layout.format_signatures(gate.signature)])
 
 

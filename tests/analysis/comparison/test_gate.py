@@ -123,3 +123,15 @@ def test_a_rise_of_an_error_rate_is_a_drop():
     better = check_gate(*versions(10, 36), max_drop=0.1, measure="strong:micro.error-rate")
     assert better.is_passed
     assert better.datasets[0].state == "passed"
+
+
+def test_documents_without_predictions_are_counted(karat_cli, tmp_path):
+    """A file that was cut off may pass on the rest, so the gate says what is missing."""
+    lines = karat.load("demo"), karat.load_run("demo/prior")
+    responses = list(lines[1])[:-2]
+    karat.save(karat.Run.from_responses(responses, name="cut"), tmp_path / "cut.jsonl")
+    arguments = ("gate", tmp_path / "cut.jsonl", "--baseline", "demo/prior", "--gold", "demo")
+    ran = karat_cli(*arguments, "--json", tmp_path / "gate.json")
+    note = "new on demo: documents without predictions: 2"
+    assert note in ran.out
+    assert note in json.loads((tmp_path / "gate.json").read_text(encoding="utf-8"))["notes"]

@@ -12,7 +12,7 @@ from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.rule import Rule
 from tests.conftest import ROOT
 
-PAGE = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "lint-rules.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", list_plugins("rules"))
@@ -24,7 +24,7 @@ def test_every_rule_is_listed(name):
 
 
 def test_the_rules_shown_can_be_read(tmp_path):
-    shown = re.search(r"```toml\n(.*?)```", PAGE, re.DOTALL)[1]
+    shown = re.search(r"```toml title=\S+\n(.*?)```", PAGE, re.DOTALL)[1]
     path = tmp_path / "rules.toml"
     path.write_text(shown, encoding="utf-8")
     assert list(read_rules(str(path)).rules) == [entry["name"] for entry in tomllib.loads(shown)["rule"]]

@@ -94,7 +94,9 @@ class GateResult:
     lower_is_better: bool = False
     """Whether lower values of the measure are better, so that a rise is a loss."""
     notes: tuple[str, ...] = ()
-    """Notes of the comparison of both versions, warnings first."""
+    """Notes of the comparison of both versions, warnings first, and what was skipped."""
+    skip_notes: tuple[str, ...] = ()
+    """Counts of what was skipped or repaired in the predictions of each version, as in `notes`."""
 
     @property
     def is_passed(self) -> bool:
@@ -143,6 +145,7 @@ def check_gate(
         raise UsageError("the new and the old version have no dataset in common. Score both on the same gold.")
     options = ComparisonOptions(1 - confidence, resamples=resamples, permutations=1000)
     comparison = compare(entries, request, options, measure=measure)
+    skip_notes = tuple(note for note in _list_skipped(entries) if note not in comparison.notes)
     flips = [flip for mentions in comparison.mentions for flip in map(_flip_from_record, mentions.flip_records())]
     return GateResult(
         comparison.measure,
@@ -152,7 +155,8 @@ def check_gate(
         tuple(flips),
         comparison.signature,
         any(pair.lower_is_better for scores in comparison.datasets for pair in scores.pairs),
-        comparison.notes,
+        (*comparison.notes, *skip_notes),
+        skip_notes,
     )
 
 
@@ -162,6 +166,18 @@ def _rename_entries(entries: Iterable[Entry], version: str) -> Iterator[Entry]:
         run = None if entry.run is None else replace(entry.run, name=version)
         result = None if entry.result is None else replace(entry.result, run=version)
         yield msgspec.structs.replace(entry, system=version, run=run, result=result)
+
+
+def _list_skipped(entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield what was skipped or repaired in the predictions of each entry, with counts."""
+    for entry in entries:
+        counts = dict(entry.result.skipped) if entry.result is not None else {}
+        if entry.run is not None and entry.corpus is not None:
+            n_missing = len({*entry.corpus.ids.to_pylist()} - {*entry.run.ids.to_pylist()})
+            counts = {**entry.run.skipped, "documents without predictions": n_missing}
+        for description, count in counts.items():
+            if count:
+                yield f"{entry.system} on {entry.dataset}: {description}: {count:,}"
 
 
 def _compare_versions(scores: DatasetScores, max_drop: float) -> DatasetChange:

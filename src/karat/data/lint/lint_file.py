@@ -345,7 +345,9 @@ def _validation_error(label: str, text: str, problem: str) -> InputError:
     where = label if rule is None else _rule_location(label, text, int(rule))
     position = f" at `{key}`" if key else ""
     return _rule_error(
-        where, f"{reason[:1].lower()}{reason[1:]}{position}", "the keys and values that docs/lint.md describes"
+        where,
+        f"{reason[:1].lower()}{reason[1:]}{position}",
+        "the keys and values that docs/reference/lint-rules.md describes",
     )
 
 

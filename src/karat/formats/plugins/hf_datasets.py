@@ -345,7 +345,7 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
         raise InputError(
             label,
             actual=f"a column of another type at {problem}",
-            expected="the types of docs/formats.md",
+            expected="the types of docs/reference/karat-files.md",
             remedy="Cast the column before writing the file",
         ) from None
     except ValueError as problem:  # names of fields that are not UTF-8

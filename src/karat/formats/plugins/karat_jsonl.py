@@ -499,7 +499,7 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
     except msgspec.ValidationError as problem:
         error_fields = _error_fields(
             *_explain_problem(str(problem), object_type),
-            "See docs/formats.md for the fields, or map your columns with --columns",
+            "See docs/reference/karat-files.md for the fields, or map your columns with --columns",
         )
     raise InputError(location, **error_fields)
 

@@ -2,8 +2,8 @@
 
 JSONL with an id and an answer on each line (also the batch files of OpenAI and Anthropic), one JSON array of such
 objects, entries that name their documents, a folder of one file per document, or a single file. An answer is a list of
-entries, or text that contains one: in Markdown fences, or within prose. docs/llm.md lists the accepted field names and
-the rules for locating text.
+entries, or text that contains one: in Markdown fences, or within prose. docs/how-to/from-llm.md lists the
+accepted field names and the rules for locating text.
 """
 
 from __future__ import annotations
@@ -258,6 +258,6 @@ FORMAT = Format(
     has_gold=lambda source: False,
     read_run=read_run,
     read_run_with_gold=read_run,
-    description="Mentions given by text, as JSON in fences or prose; see docs/llm.md.",
+    description="Mentions given by text, as JSON in fences or prose; see docs/how-to/from-llm.md.",
     sample=Sample.from_text("run.llm.jsonl", _SAMPLE, mentions=2),
 )

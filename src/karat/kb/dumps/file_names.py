@@ -45,7 +45,9 @@ def find_wikipedia_dumps(files: Sequence[Path], wiki: str | None = None) -> tupl
         raise UsageError(f"{problem}. Name one with --wiki.")
     page, redirect = (_get_single(paths_by_kind, kind) for kind in ("page", "redirect"))
     if page is None or redirect is None:
-        raise UsageError("a snapshot of a Wikipedia needs page.sql and redirect.sql. Pass both (docs/knowledge.md).")
+        raise UsageError(
+            "a snapshot of a Wikipedia needs page.sql and redirect.sql. Pass both (docs/reference/snapshots.md)."
+        )
     props, links, targets = (_get_single(paths_by_kind, kind) for kind in ("page_props", "pagelinks", "linktarget"))
     return WikipediaDumps(page, redirect, props, links, targets, tuple(paths_by_kind.get("articles", ()))), name
 
@@ -81,7 +83,7 @@ def _group_by_kind(files: Sequence[Path], kinds: Iterable[str]) -> tuple[dict[st
                 expected = ", ".join(f"{kind}" for kind in kinds)
                 raise UsageError(
                     f"{path.name} is not the name of a dump. Pass files with their published names ({expected}; "
-                    "see docs/knowledge.md)."
+                    "see docs/reference/snapshots.md)."
                 )
     return paths_by_kind, projects
 

@@ -220,7 +220,10 @@ def _parse_weight(path: str, name: str, value: object) -> float:
 def _file_error(path: str, problem: str, expected: str) -> InputError:
     """Return, without raising, the error for an invalid membership file."""
     return InputError(
-        path, actual=problem, expected=expected, remedy="Correct the file; docs/reference/error-categories.md shows an example"
+        path,
+        actual=problem,
+        expected=expected,
+        remedy="Correct the file; docs/reference/error-categories.md shows an example",
     )
 
 

@@ -1,7 +1,7 @@
 """Any language model behind an OpenAI-compatible endpoint.
 
-Mentions are located in the text by the rules of docs/llm.md, and titles are resolved in a snapshot. Repairs and unknown
-ids are counted.
+Mentions are located in the text by the rules of docs/how-to/from-llm.md, and titles are resolved in a snapshot.
+Repairs and unknown ids are counted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Location of surfaces in a text, by the rules of docs/llm.md.
+"""Location of surfaces in a text, by the rules of docs/how-to/from-llm.md.
 
 A surface is searched for exactly, then with different white space, quotes and composition of accents, then in
 different case. The first level with any occurrence counts. Whole words come before parts of words, and occurrences

@@ -136,7 +136,7 @@ def read_table(read: Callable[[], Arrow], schema: Arrow, source: ByteSource, *, 
         raise InputError(
             source.label,
             actual=f"a column of another type at {problem}",
-            expected="the types of docs/formats.md",
+            expected="the types of docs/reference/karat-files.md",
             remedy="Cast the column before writing the file",
         ) from None
     except (pa.ArrowException, OSError, ValueError) as problem:
