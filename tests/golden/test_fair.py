@@ -1,4 +1,4 @@
-"""Fair evaluation by hand: ELEVANT's table of cases, its trees, and every difference that docs/how-to/from-elevant.md lists."""
+"""Fair evaluation by hand: ELEVANT's table of cases, its trees, and every difference that the page lists."""
 
 from __future__ import annotations
 

@@ -72,10 +72,10 @@ class InMemoryKB(ValueCache):
 
         `redirects`: pairs (from, to). `same_as`: pairs of equivalent ids; an item of Wikidata, or else the smallest id
         in string order, becomes canonical, after redirects. `subclass_of`: pairs (class, superclass). `entities`: all
-        ids of the knowledge base; None if unknown, whereas an empty table says that there are none. `names` and `types`: by id; an entity with
-        several ids has the types of all of them, and the name of its canonical id or else of the smallest. `aliases`:
-        pairs (id, alias). `popular`: most frequent entities by surface. `demonyms`: surfaces; None if unknown. `where`:
-        returns, for a table name, a function from row to location in messages.
+        ids of the knowledge base; None if unknown, whereas an empty table says that there are none. `names` and
+        `types`: by id; an entity with several ids has the types of all of them, and the name of its canonical id or
+        else of the smallest. `aliases`: pairs (id, alias). `popular`: most frequent entities by surface. `demonyms`:
+        surfaces; None if unknown. `where`: returns, for a table name, a function from row to location in messages.
         """
         redirect_rows = _check_rows(
             redirects.items() if isinstance(redirects, Mapping) else redirects, where("redirects")

@@ -334,8 +334,8 @@ class JudgeAgreement(JsonRecord, frozen=True):
     observed: float | None
     """Share of links on which all judges agree; None if undefined."""
     kappa: float | None
-    """Fleiss' kappa over the first two judgements of each link, which may come from different judges; Cohen's kappa for
-    an automatic judge."""
+    """Fleiss' kappa over the links with at least as many judgements as most links have, and no further ones;
+    Cohen's kappa for an automatic judge."""
     alpha: float | None
     """Krippendorff's alpha; None for an automatic judge."""
     machine: str | None = None
@@ -359,8 +359,10 @@ def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Seq
     codes = np.full((max(map(len, rows)), len(rows)), -1, np.int64)
     for column, decisions in enumerate(rows):
         codes[: len(decisions), column] = decisions
+    n_by_frequency = Counter(map(len, rows)).items()
+    n_judgements = max(n_by_frequency, key=lambda item: (item[1], item[0]))[0]  # Fleiss needs equally many of each link
     observed, kappa, alpha = map(
-        _nan_to_none, (full_agreement(codes), fleiss_kappa(codes[:2]), krippendorff_alpha(codes))
+        _nan_to_none, (full_agreement(codes), fleiss_kappa(codes[:n_judgements]), krippendorff_alpha(codes))
     )
     return JudgeAgreement(len(rows), observed, kappa, alpha, pairs=tuple(_pair_agreements(decisions_by_link)))
 

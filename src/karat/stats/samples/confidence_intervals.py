@@ -1,8 +1,8 @@
 """Confidence intervals of additive scores and of proportions.
 
-Simulated corpora decided between the methods (see docs/explanation/statistics.md): both cover equally well. BCa balances its misses
-better between both sides, but degrades if a few documents contain most mentions. So the percentile interval is the
-default.
+Simulated corpora decided between the methods (docs/explanation/statistics.md): both cover equally well. BCa balances
+its misses better between both sides, but degrades if a few documents contain most mentions. So the percentile interval
+is the default.
 
 BCa, the bias-corrected and accelerated bootstrap interval: Efron, Better Bootstrap Confidence Intervals, JASA 82(397),
 1987; the acceleration is that of the jackknife.

@@ -86,9 +86,10 @@ _NAMED_PREFIXES: dict[str, tuple[str, ...] | None] = {"none": None, "gerbil": GE
 
 
 def parse_prefixes(text: str) -> tuple[str, ...] | None:
-    """Parse a value of the setting `prefixes`: `none`, `gerbil`, or prefixes (or `gerbil`) separated by spaces or commas.
+    """Parse a value of the setting `prefixes`: `none`, `gerbil`, or prefixes separated by spaces or commas.
 
-    Ids of the knowledge base start with one of the prefixes; None means that all ids belong to it.
+    Ids of the knowledge base start with one of the prefixes; None means that all ids belong to it. In
+    a list, `gerbil` stands for all its prefixes.
     """
     if text in _NAMED_PREFIXES:
         return _NAMED_PREFIXES[text]
