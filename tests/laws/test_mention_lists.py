@@ -114,3 +114,9 @@ def test_profiles_that_read_texts_are_refused():
 def test_an_unknown_average_is_refused():
     with pytest.raises(karat.UnknownNameError, match="Did you mean 'macro'"):
         karat.linking_f1([("d", 0, 3, "Q1")], [("d", 0, 3, "Q1")], average="marco")
+
+
+def test_an_unlinked_mention_is_no_link_however_it_is_written():
+    gold = [("d", 0, 3, "Q1"), ("d", 4, 7, "Q2")]
+    for unlinked in (("d", 4, 7, karat.UNLINKED), ("d", 4, 7, ""), ("d", 4, 7)):
+        assert karat.linking_precision(gold, [("d", 0, 3, "Q1"), unlinked]) == 1

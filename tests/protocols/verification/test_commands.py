@@ -178,6 +178,7 @@ def test_links_to_the_lead_page_are_created_listed_and_revoked(karat_cli, tmp_pa
     store.database.close()
 
 
+@pytest.mark.extras
 def test_a_campaign_that_the_people_cannot_judge_is_refused_with_the_numbers(karat_cli, tmp_path):
     store = tmp_path / "few.sqlite"
     create = ("verify", "create", "few", "--gold", "demo", "--predictions", "demo/prior", "--store", store)

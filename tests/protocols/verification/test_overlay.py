@@ -263,12 +263,12 @@ def test_every_pair_of_judges_has_a_kappa_of_its_own(made):
         for judge, own in said.items()
         for one in judged(made, {("gold", word): each for word, each in zip(words, own, strict=True)}, judge)
     ]
-    found = {
-        (pair.judge_a, pair.judge_b): (pair.items, pair.kappa)
-        for pair in measure_campaign(made, records).agreement.pairs
-    }
+    agreement = measure_campaign(made, records).agreement
+    found = {(pair.judge_a, pair.judge_b): (pair.items, pair.kappa) for pair in agreement.pairs}
     assert found["anna", "cleo"] == (3, 1.0)
     assert found["anna", "ben"] == found["ben", "cleo"] == (3, pytest.approx(0.4))
+    # Fleiss: pairs agree in (1 + 1 + 1/3) / 3 = 7/9, by chance in (5/9)² + (4/9)² = 41/81
+    assert agreement.kappa == pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81))
 
 
 def test_links_that_judges_add_are_counted_and_taken_up(gold, made):
