@@ -61,7 +61,7 @@ def test_the_table_of_flips_names_the_version_whose_prediction_it_shows(old_righ
     page = render_page(check_gate(*versions(old_right, new_right)))
     head, row = page.partition(f"{title}: 1 mention\n\n")[2].splitlines()[:2]
     assert head.split("  ")[-1].strip() == f"predicted by {wrong}"
-    assert "(Q1)" in row
+    assert " Q1 " in row
     assert row.rstrip().endswith("(Q2)")
 
 

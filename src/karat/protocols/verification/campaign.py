@@ -20,6 +20,8 @@ _KIND_HINTS: Final[Mapping[CampaignKind, str]] = {
     "verify": "is a campaign in which links are judged. Use karat verify report",
     "survey": "is a survey. Use karat verify survey",
 }
+UNSELECTED: Final = "not selected by the priority"
+"""Why a link is not shown if the priority of the campaign shows only some links; a key of `CampaignOptions.counts`."""
 CONTROL_SOURCE: Final = -1
 """Source index of control tasks."""
 
@@ -129,6 +131,11 @@ class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     def gold(self) -> str:
         """Name of the gold standard among the sources."""
         return self.sources[0]
+
+    @property
+    def n_unselected(self) -> int:
+        """Number of links of all sources that the priority does not show."""
+        return sum(counts.get(UNSELECTED, 0) for counts in self.counts.values())
 
 
 class Campaign(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ from karat.model.run import Run
 from karat.model.span import Span
 from karat.model.tables.columns import NIL, NO_LINK, Longs, Mentions
 from karat.protocols.campaigns.signatures import create_secret
-from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, TaskLink
+from karat.protocols.verification.campaign import UNSELECTED, Campaign, CampaignOptions, JudgingTask, TaskLink
 from karat.protocols.verification.controls import build_controls
 from karat.protocols.verification.guidelines import CONSENT, GUIDELINES
 from karat.protocols.verification.passages import MIN_LENGTH, split_passages
@@ -86,7 +86,7 @@ def build_campaign(
     tasks: list[tuple[int, float, JudgingTask]] = []
     for index, source in enumerate(sources):
         selected = [link for link in source.links if selection.shows(overlaps[index][link])]
-        source.counts["not selected by the priority"] += len(source.links) - len(selected)
+        source.counts[UNSELECTED] += len(source.links) - len(selected)
         for document, span, links in group_by_passage(selected, passages, source.counts):
             value = max(selection.value(overlaps[index][link]) for link in links)
             task_links = tuple(TaskLink(link.start, link.end, link.entity) for link in links)

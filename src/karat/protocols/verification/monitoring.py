@@ -24,6 +24,7 @@ from karat.protocols.verification.judgements import (
 from karat.protocols.verification.outcomes import (
     JudgeAgreement,
     JudgeQuality,
+    SelectedJudgements,
     collect_judged_links,
     control_answer,
     first_decisions,
@@ -86,7 +87,7 @@ class CampaignMonitor:
     @cached_property
     def _people_records(self) -> list[Judgement]:
         """All records of people, oldest first."""
-        return [record for record in self.records if record.machine is None]
+        return [record for record in self.records if record.machine is None and not record.is_lead_decision]
 
     @cached_property
     def qualities(self) -> Mapping[str, JudgeQuality]:
@@ -160,11 +161,15 @@ class CampaignMonitor:
         )
 
     @cached_property
+    def _selection(self) -> SelectedJudgements:
+        """Judgements that count for the measures, and decisions of the lead; none in a survey."""
+        is_survey = self.campaign.options.kind == "survey"
+        return select_judgements(self.campaign, [] if is_survey else self.records)
+
+    @property
     def _selected(self) -> Mapping[tuple[int, int], Sequence[Judgement]]:
-        """Judgements that count for the measures, by task number and link index; none in a survey."""
-        if self.campaign.options.kind == "survey":
-            return {}
-        return select_judgements(self.campaign, self._people_records).judgements
+        """Judgements that count for the measures, by task number and link index."""
+        return self._selection.judgements
 
     @cached_property
     def _outcomes(self) -> dict[tuple[int, int], JudgedLink]:
@@ -175,7 +180,7 @@ class CampaignMonitor:
             if not task.is_control
             for index in range(len(task.links))
         ]
-        return dict(zip(keys, collect_judged_links(self.campaign, self._selected), strict=True))
+        return dict(zip(keys, collect_judged_links(self.campaign, self._selection), strict=True))
 
     @property
     def n_links(self) -> int:
@@ -329,6 +334,7 @@ LINK_FILTERS: Final[Mapping[str, Callable[..., bool]]] = {
     "modified": lambda link: link.outcome is Decision.MODIFY,
     "removed": lambda link: link.outcome is Decision.REMOVE,
     "tied": lambda link: link.is_tied,
+    "lead-decisions": lambda link: link.is_lead_decision,
     "open": lambda link: link.outcome is None and not link.is_tied,
     "shared": lambda decisions: True,
     "agreed": lambda decisions: len({*decisions.values()}) == 1,

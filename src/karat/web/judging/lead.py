@@ -52,6 +52,7 @@ _TITLES = {
     "modified": "Modified links",
     "removed": "Removed links",
     "tied": "Links without a majority",
+    "lead-decisions": "Ties that the lead decided",
     "open": "Open links",
     "shared": "Links with several judges",
     "agreed": "Links on which all judges agree",
@@ -108,7 +109,8 @@ class CampaignView:
     def _build_progress(self, monitor: CampaignMonitor) -> FigureGroup:
         """Return how many links are judged, and their outcomes."""
         options = self.store.options
-        names = ["judged", "verified", "modified", "removed", *["tied"] * (options.judges > 1), "open"]
+        ties = ["tied", "lead-decisions"] if options.judges > 1 else []
+        names = ["judged", "verified", "modified", "removed", *ties, "open"]
         counts = {name: len(monitor.find_cases(name)) for name in names}
         figures = [
             LeadFigure(
@@ -123,7 +125,10 @@ class CampaignView:
         if options.additions:
             figures.append(_count(monitor, "added"))
         needed = "1 judge" if options.judges == 1 else f"{options.judges} judges"
-        return FigureGroup("Progress", tuple(figures), f"A link is judged after the decisions of {needed}.")
+        note = f"A link is judged after the decisions of {needed}."
+        if ties:
+            note += " The command karat verify ties decides links without a majority."
+        return FigureGroup("Progress", tuple(figures), note)
 
     def _build_controls(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> FigureGroup:
         """Return how judges did on controls."""
@@ -228,7 +233,10 @@ class CampaignView:
         outcome = monitor.get_outcome(case)
         if outcome is not None and self.store.options.kind != "survey":
             decided = "no majority" if outcome.is_tied else "open"
-            notes.append(f"outcome: {decided if outcome.outcome is None else _WORDS[outcome.outcome]}")
+            by_lead = " by the lead" * outcome.is_lead_decision
+            notes.append(f"outcome: {decided if outcome.outcome is None else _WORDS[outcome.outcome]}{by_lead}")
+            if outcome.is_tied or outcome.is_lead_decision:
+                notes.append(f"to decide: karat verify ties --decide {task.number}:{case.link}=…")
         return LeadCase(
             task.document,
             task.text,

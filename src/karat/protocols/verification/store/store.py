@@ -27,6 +27,7 @@ from karat.protocols.campaigns.signatures import name_task
 from karat.protocols.campaigns.tables import JUDGES, LEASES, MAX_PSEUDONYM, RECORDS, TASKS
 from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask
 from karat.protocols.verification.judgements import (
+    LEAD,
     OUTCOMES,
     REQUIRED_DECISIONS,
     Decision,
@@ -40,6 +41,7 @@ from karat.protocols.verification.outcomes import (
     judge_qualities,
     passes_control,
 )
+from karat.protocols.verification.ties import LeadDecision
 from karat.storage.database_errors import DAMAGED, DatabaseUnavailableError
 
 
@@ -522,6 +524,31 @@ class CampaignStore(ParticipantStore):
             decided_links = {stored.link for stored in _task_records(connection, judge, task.number)}
             _insert_records(connection, [record for record in records if record.link not in decided_links])
 
+    def record_lead_decisions(self, decisions: Iterable[LeadDecision]) -> None:
+        """Store decisions of the lead on ties; a later decision on a link replaces an earlier one."""
+        records = []
+        for decision in decisions:
+            task = self._tasks[decision.task]
+            link = task.links[decision.link_index]
+            records.append(
+                Judgement(
+                    id=secrets.token_hex(16),
+                    judge=LEAD,
+                    task=task.number,
+                    decision=decision.decision,
+                    server_time=self._get_iso_time(),
+                    link=decision.link_index,
+                    surface=task.surface(link),
+                    start=link.start,
+                    end=link.end,
+                    entity=link.entity,
+                    becomes=decision.becomes,
+                    is_lead_decision=True,
+                )
+            )
+        with self.database.open_write_transaction() as connection:
+            _insert_records(connection, records)
+
     def get_task_records(self, judge: str, task: JudgingTask) -> list[Judgement]:
         """Return all records of a judge on a task, oldest first, including withdrawn ones."""
         with self.database.open_read_transaction() as connection:
@@ -547,11 +574,14 @@ class CampaignStore(ParticipantStore):
             new = list({record.id: record for record in record_list if record.id not in stored_ids}.values())
             judges = set(connection.execute(select(JUDGES.c.pseudonym)).scalars())
             for judge, machine in {
-                record.judge: record.machine for record in new if record.judge not in judges
+                record.judge: record.machine
+                for record in new
+                if record.judge not in judges and not record.is_lead_decision
             }.items():
                 connection.execute(insert(JUDGES).values(pseudonym=judge, machine=machine, failed=False))
             _insert_records(connection, new)
-            for judge, number in dict.fromkeys((record.judge, record.task) for record in new if record.machine is None):
+            people = [record for record in new if record.machine is None and not record.is_lead_decision]
+            for judge, number in dict.fromkeys((record.judge, record.task) for record in people):
                 own_lease = and_(LEASES.c.task == number, LEASES.c.judge == judge)
                 lease = connection.execute(select(LEASES).where(own_lease)).first()
                 if lease is None:
@@ -576,6 +606,8 @@ def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTa
         actual = f"link {record.link}, which task {record.task} does not have"
     elif not 0 < len(record.judge) <= MAX_PSEUDONYM or "\0" in record.id + record.judge:
         actual = "an id that is no id of a judge or judgement"
+    elif record.is_lead_decision and (record.link is None or record.decision not in OUTCOMES):
+        actual = "a decision of the lead that is not about a link"
     if actual is not None:
         raise InputError(
             where,
