@@ -9,16 +9,22 @@ from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.measures import measure_campaign
 from karat.protocols.verification.overlay import build_overlay
-from karat.protocols.verification.store.backups import export_judgements, import_judgements
-from karat.protocols.verification.store.store import CampaignStore
 from karat.protocols.verification.ties import find_ties, parse_decision
 from karat.render.verification.report import render_page, to_json
 from karat.render.verification.ties import render_ties
 from tests.protocols.verification.test_overlay import corpus, judged, run
 
+pytestmark = pytest.mark.extras
+
 V, R = Decision.VERIFY, Decision.REMOVE
 GOLD = {("gold", "Anna"): V, ("gold", "Ulm"): V, ("gold", "Bern"): R}
 SYSTEM = {("s", "Anna"): V, ("s", "Ulm"): R, ("s", "Chur"): V}
+
+
+def create_store(folder, made, name="toy"):
+    from karat.protocols.verification.store.store import CampaignStore
+
+    return CampaignStore.create(str(folder / f"{name}.sqlite"), made)
 
 
 @pytest.fixture
@@ -26,7 +32,7 @@ def store(tmp_path):
     """A campaign with two judges per link, who are tied on Bern (gold) and Chur (system)."""
     gold = corpus(Anna="Q1", Ulm="Q2", Bern="Q3")
     made = build_campaign(gold, [run(Anna="Q1", Ulm="Q9", Chur="Q4")], name="toy", controls=0, judges=2)
-    store = CampaignStore.create(str(tmp_path / "toy.sqlite"), made)
+    store = create_store(tmp_path, made)
     others = GOLD | SYSTEM | {("gold", "Bern"): V, ("s", "Chur"): "Q5"}
     store.import_records(judged(made, GOLD | SYSTEM) + judged(made, others, "ben"))
     return store
@@ -87,7 +93,7 @@ def test_the_last_decision_of_the_lead_counts_in_the_overlay(store):
 
 def test_judges_of_two_sources_can_be_tied_on_one_link(tmp_path):
     made = build_campaign(corpus(Anna="Q1"), [run(Anna="Q1")], name="toy", controls=0)
-    store = CampaignStore.create(str(tmp_path / "toy.sqlite"), made)
+    store = create_store(tmp_path, made)
     store.import_records(judged(made, {("gold", "Anna"): R}) + judged(made, {("s", "Anna"): V}, "ben"))
     decide(store, Anna="remove")
     records = store.get_records()
@@ -98,7 +104,7 @@ def test_judges_of_two_sources_can_be_tied_on_one_link(tmp_path):
 
 def test_a_new_entity_without_majority_is_a_tie_that_the_lead_can_decide(tmp_path):
     made = build_campaign(corpus(Anna="Q1"), [], name="toy", controls=0, judges=2)
-    store = CampaignStore.create(str(tmp_path / "toy.sqlite"), made)
+    store = create_store(tmp_path, made)
     store.import_records(judged(made, {("gold", "Anna"): "Q5"}) + judged(made, {("gold", "Anna"): "Q6"}, "ben"))
     assert measure_campaign(made, store.get_records()).sources[0].outcomes == (0, 1, 0, 0)
     decide(store, Anna="Q6")
@@ -116,8 +122,10 @@ def test_a_decision_has_no_effect_once_judges_are_no_longer_tied(store):
 
 
 def test_decisions_of_the_lead_are_exported_and_imported(store, tmp_path):
+    from karat.protocols.verification.store.backups import export_judgements, import_judgements
+
     decide(store, Bern="remove")
-    copy = CampaignStore.create(str(tmp_path / "copy.sqlite"), store.campaign)
+    copy = create_store(tmp_path, store.campaign, "copy")
     lines = list(export_judgements(store))
     assert import_judgements(copy, "copy", lines) == (13, 0)
     assert measure_campaign(copy.campaign, copy.get_records()).n_lead_decisions == 1

@@ -34,6 +34,9 @@ class Decision(StrEnum):
 Tie: TypeAlias = Literal["decision", "entity"]
 """A tie of judges: in their decisions, or, if the majority modifies a link, in its new entity."""
 
+PEOPLE: Final = "people"
+"""Name of human judges in reports and overlays, where automatic judges have their own names."""
+
 LEAD: Final = "lead"
 """Pseudonym of the lead in records that decide ties."""
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from karat.protocols.verification.campaign import Campaign, CampaignOptions
-from karat.protocols.verification.judgements import Judgement
+from karat.protocols.verification.judgements import PEOPLE, Judgement
 from karat.protocols.verification.outcomes import (
     JudgeAgreement,
     JudgeQuality,
@@ -259,7 +259,7 @@ def measure_campaign(
         name=options.name,
         dataset=options.dataset,
         documents=options.documents,
-        judged_by=machine or "people",
+        judged_by=machine or PEOPLE,
         unit=unit,
         confidence=confidence,
         resamples=resamples,

@@ -50,6 +50,8 @@ class TimedJudgement(NamedTuple):
     """Whether a decision on a control is correct; None if it tests nothing."""
     is_excluded: bool
     """Whether the judgement does not count, because the judge failed a control."""
+    is_untested: bool = False
+    """Whether the judgement counts though no control has tested the judge yet."""
 
 
 class JudgedCase(NamedTuple):
@@ -98,13 +100,14 @@ class CampaignMonitor:
     def judgements(self) -> tuple[TimedJudgement, ...]:
         """All judgements of people that are not withdrawn, oldest first."""
         times, controls = self._times, self._control_results
-        failed = {name for name, quality in self.qualities.items() if quality.control_result == "failed"}
+        results = {name: quality.control_result for name, quality in self.qualities.items()}
         return tuple(
             TimedJudgement(
                 judgement,
                 *times.get(judgement.id, (None, False)),
                 controls.get(judgement.id),
-                judgement.judge in failed,
+                results[judgement.judge] == "failed",
+                results[judgement.judge] == "not tested",
             )
             for judgement in effective_judgements(self._people_records)
         )
@@ -318,6 +321,7 @@ JUDGEMENT_FILTERS: Final[Mapping[str, Callable[[TimedJudgement], bool]]] = {
     "controls": lambda item: True,
     "wrong-controls": lambda item: item.is_correct_control is False,
     "excluded": lambda item: item.is_excluded and item.judgement.decision in REQUIRED_DECISIONS,
+    "untested": lambda item: item.is_untested and item.judgement.decision in REQUIRED_DECISIONS,
     "late": lambda item: item.judgement.is_late and item.judgement.decision in REQUIRED_DECISIONS,
     "added": lambda item: item.judgement.decision is Decision.ADD,
     "skipped": lambda item: item.judgement.decision is Decision.SKIP,

@@ -73,10 +73,10 @@ def auto_judge_batches(campaign: Campaign, machine: str) -> list[JudgingBatch]:
     options = campaign.options
     controls = [task.number for task in campaign.tasks if task.is_control]
     tasks = [task.number for task in campaign.tasks if not task.is_control]
-    if not controls or not options.controls or not options.batch:
+    if not controls or not options.controls:
         return [JudgingBatch(frozenset(tasks), frozenset())]
     n_controls = min(options.controls, len(controls))
-    size = max(1, options.batch - options.controls)
+    size = max(1, options.test_interval - options.controls)
     n_batches = max(1, min(ceil(len(tasks) / size), len(controls) // n_controls))
     drawn = Random(f"{options.seed} {machine}").sample(controls, n_batches * n_controls)
     return [

@@ -20,7 +20,7 @@ from karat.model.json.decoder import read_json_value
 from karat.model.results.result import Result
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.protocols.verification.campaign import Campaign
-from karat.protocols.verification.judgements import Decision, Judgement, find_consensus
+from karat.protocols.verification.judgements import PEOPLE, Decision, Judgement, find_consensus
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
 from karat.storage.files import Source
@@ -154,7 +154,7 @@ def build_overlay(
         version=version,
         dataset=options.dataset,
         digest=options.digest,
-        judged_by=machine or "people",
+        judged_by=machine or PEOPLE,
         undecided=dict(undecided),
         lead_decisions=n_lead_decisions,
     )

@@ -60,8 +60,8 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
     n_judges = campaign.options.judges
     selected = select_judgements(campaign.require_kind("verify"), records)
     ties = []
-    for link, shown in _group_occurrences(campaign).items():
-        groups = [selected.judgements.get((task.number, index), ()) for task, index in shown]
+    for link, occurrences in _group_occurrences(campaign).items():
+        groups = [selected.judgements.get((task.number, index), ()) for task, index in occurrences]
         pooled = tuple(judgement for group in groups for judgement in group)
         has_enough = len({judgement.judge for judgement in pooled}) >= n_judges
         is_tied = any(find_tie(group, n_judges) for group in groups) or (
@@ -69,17 +69,17 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
         )
         lead_decision = selected.lead_decisions.get(link)
         if is_tied or lead_decision is not None:
-            ties.append(TiedLink(*shown[0], pooled, is_tied, lead_decision))
+            ties.append(TiedLink(*occurrences[0], pooled, is_tied, lead_decision))
     return ties
 
 
 def _group_occurrences(campaign: Campaign) -> Mapping[TextLink, list[tuple[JudgingTask, int]]]:
     """Return the tasks that show each link outside controls, with the index of the link in the task."""
-    shown: dict[TextLink, list[tuple[JudgingTask, int]]] = defaultdict(list)
+    occurrences: dict[TextLink, list[tuple[JudgingTask, int]]] = defaultdict(list)
     for task in campaign.tasks:
         for index, link in enumerate(() if task.is_control else task.links):
-            shown[task.to_text_link(link)].append((task, index))
-    return shown
+            occurrences[task.to_text_link(link)].append((task, index))
+    return occurrences
 
 
 def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> LeadDecision:
@@ -91,12 +91,14 @@ def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> L
     if not value or value == Decision.MODIFY:
         raise UsageError(f"--decide {text}: no decision. Pass TASK:LINK=verify, =remove or =ENTITY, such as 12:0=Q64.")
     tied = {tie.task.to_text_link(tie.link) for tie in ties if tie.is_tied}
-    shown = {f"{task.number}:{index}": (task, index) for task in campaign.tasks for index in range(len(task.links))}
-    if name not in shown or _to_text_link(*shown[name]) not in tied or shown[name][0].is_control:
+    occurrences = {
+        f"{task.number}:{index}": (task, index) for task in campaign.tasks for index in range(len(task.links))
+    }
+    if name not in occurrences or _to_text_link(*occurrences[name]) not in tied or occurrences[name][0].is_control:
         raise UsageError(
             f"--decide {text}: judges are not tied on a link {name}. List the ties: karat verify ties STORE."
         )
-    task, index = shown[name]
+    task, index = occurrences[name]
     if value in (*OUTCOMES, task.links[index].entity):
         decision = Decision.VERIFY if value == task.links[index].entity else Decision(value)
         return LeadDecision(task.number, index, decision, None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
+from karat.protocols.verification.judgements import PEOPLE
 from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality
 from karat.protocols.verification.posthoc import MissingShare, PairMeasures
 from karat.render.tables import UNDEFINED, draw_text
@@ -376,6 +377,7 @@ def _format_notes(verification: Verification) -> list[str]:
         )
     people = Counter(item.control_result for item in verification.judges if item.machine is None)
     notes.append(f"judges: {', '.join(f'{count} {passing}' for passing, count in people.items()) or 'none'}")
+    notes += _describe_untested(verification)
     if verification.times.n_timed:
         low, middle, high = (f"{second:.1f}" for second in verification.times[1:])
         notes.append(f"seconds per judgement: median {middle}, quartiles {low} and {high}")
@@ -391,6 +393,19 @@ def _format_notes(verification: Verification) -> list[str]:
         for reason, count in item.items()
     ]
     return notes
+
+
+def _describe_untested(verification: Verification) -> list[str]:
+    """Return a note on the judgements that count though no control tested the judge; none without such judgements."""
+    machine = None if verification.judged_by == PEOPLE else verification.judged_by
+    n_by_result: Counter[str] = Counter()
+    for item in verification.judges:
+        if item.machine == machine and item.control_result != "failed":
+            n_by_result[item.control_result] += item.judgements
+    n_untested = n_by_result["not tested"]
+    if not n_untested:
+        return []
+    return [f"judgements of judges whom no control tested: {n_untested:,} of {n_by_result.total():,}; they count"]
 
 
 def _render_totals(verifications: Sequence[Verification], width: int | None) -> str:

@@ -44,6 +44,7 @@ _TITLES = {
     "controls": "Decisions on controls",
     "wrong-controls": "Wrong decisions on controls",
     "excluded": "Judgements of judges who failed a control",
+    "untested": "Judgements of judges who had no control yet",
     "late": "Judgements after the lease had expired",
     "added": "Added links",
     "skipped": "Skipped tasks",
@@ -157,8 +158,10 @@ class CampaignView:
                     is_alarm=n_failed > 0,
                 ),
                 _count(monitor, "excluded"),
+                _count(monitor, "untested"),
             ),
-            "The judgements of a judge who failed a control do not count, and their tasks are offered again.",
+            "The judgements of a judge who failed a control do not count, and their tasks are offered again. "
+            "Judgements before the first control count.",
         )
 
     def _build_persons(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> tuple[PersonRow, ...]:

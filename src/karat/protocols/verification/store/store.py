@@ -187,7 +187,8 @@ class CampaignStore(ParticipantStore):
     def lease_task(self, judge: str) -> JudgingTask | None:
         """Return the judge's open task, or reserve a new one for the judge; None if no task is available.
 
-        A control is chosen first if one is due, then a passage that the judge has not seen, then any other task.
+        A control is chosen first if one is due, then a passage that the judge has not seen, then any other task. A
+        judge who had no control gets one last, so that everyone who does all available tasks is tested.
         """
 
         def lease(connection: Connection) -> int | None:
@@ -197,6 +198,8 @@ class CampaignStore(ParticipantStore):
                 number = self._pick_control(connection, judge)
                 for is_new in (True, False):  # prefer a passage that the judge has not seen
                     number = self._pick_task(connection, judge, is_new=is_new) if number is None else number
+                if number is None:
+                    number = self._pick_control(connection, judge, is_last=True)
                 if number is not None:
                     until = self.clock() + self.options.lease
                     connection.execute(insert(LEASES).values(task=number, judge=judge, until=until, state="open"))
@@ -252,21 +255,22 @@ class CampaignStore(ParticipantStore):
         """
         return bool(self.options.batch) and n_done >= self.options.batch
 
-    def _pick_control(self, connection: Connection, judge: str) -> int | None:
+    def _pick_control(self, connection: Connection, judge: str, *, is_last: bool = False) -> int | None:
         """Return the number of an unseen control task if one is due after the judge's completed tasks; else None.
 
-        The secret of the campaign decides at which positions of a judge's batch a control is due, and which one.
-        Passages that the judge has not seen are preferred, as for other tasks.
+        The secret of the campaign decides at which positions of a judge's tasks a control is due, and which one. With
+        `is_last`, one is due for a judge who had none. Passages that the judge has not seen are preferred, as for other
+        tasks.
         """
         options = self.options
         if not options.controls:
             return None
-        positions = Random(self._sign(f"positions {judge}")).sample(range(options.batch), options.controls)
         n_done = count_done(connection, judge)
+        n_due = max(self._count_due_controls(judge, n_done), is_last and n_done > 0)
         states = {row.task: row.state for row in connection.execute(select(LEASES).where(LEASES.c.judge == judge))}
         controls = {number for number, task in self._tasks.items() if task.is_control}
         n_given = sum(states.get(number) in ("open", "done") for number in controls)
-        if n_given >= sum(position <= n_done for position in positions):
+        if n_given >= n_due:
             return None
         unseen = sorted(controls - states.keys())
         if not unseen:
@@ -274,6 +278,15 @@ class CampaignStore(ParticipantStore):
         passages = {(self._tasks[number].document, self._tasks[number].start) for number in states}
         is_new = [n for n in unseen if (self._tasks[n].document, self._tasks[n].start) not in passages]
         return Random(self._sign(f"control {judge} {len(unseen)}")).choice(is_new or unseen)
+
+    def _count_due_controls(self, judge: str, n_done: int) -> int:
+        """Return how many controls a judge who completed `n_done` tasks should have had, with the next task."""
+        random, size = Random(self._sign(f"positions {judge}")), self.options.test_interval
+        return sum(
+            start + position <= n_done
+            for start in range(0, n_done + 1, size)
+            for position in random.sample(range(size), self.options.controls)
+        )
 
     def _pick_task(self, connection: Connection, judge: str, *, is_new: bool) -> int | None:
         """Return the number of the next task that needs judges and that the judge never had; None if there is none.
