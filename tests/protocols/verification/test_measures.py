@@ -38,6 +38,7 @@ def test_recall_is_not_shown_while_links_are_open():
     text = render_page([found])
     assert text.startswith("toy: toy, 1 document, judged by people, 3 of 6 links judged (50.0 %)\n")
     assert "No recall after verification: 3 of 6 links are open" in text
+    assert "in fully judged passages (0 of 1)" in text
     assert "so far" in text
     (written,) = map(json.loads, to_json([found]).splitlines())
     assert (written["links_shown"], written["open"]) == (6, 3)

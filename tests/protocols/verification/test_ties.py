@@ -54,7 +54,7 @@ def test_ties_are_listed_with_votes_until_the_lead_decides(store):
     page = render_ties(ties)
     assert page.startswith("ties of judges: 2 links, 0 decided by the lead, 2 undecided\n")
     assert "[Bern]" in page
-    assert "verify 1, modify to Q5 1" in page
+    assert "s: verify 1, modify to Q5 1" in page
     decide(store, Bern="remove")
     page = render_ties(find_ties(store.campaign, store.get_records()))
     assert page.startswith("ties of judges: 2 links, 1 decided by the lead, 1 undecided\n")

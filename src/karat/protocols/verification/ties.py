@@ -20,8 +20,8 @@ class TiedLink(NamedTuple):
     """The first task that shows the link."""
     link_index: int
     """Index of the link in the task."""
-    judgements: tuple[Judgement, ...]
-    """Judgements that count on the link, from all sources that have it."""
+    judgements: Mapping[str, Sequence[Judgement]]
+    """Judgements that count on the link, by source that has it."""
     is_tied: bool
     """Whether the judges are tied. If not, the decision of the lead has no effect."""
     lead_decision: Judgement | None
@@ -62,14 +62,16 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
     ties = []
     for link, occurrences in _group_occurrences(campaign).items():
         groups = [selected.judgements.get((task.number, index), ()) for task, index in occurrences]
-        pooled = tuple(judgement for group in groups for judgement in group)
+        pooled = [judgement for group in groups for judgement in group]
         has_enough = len({judgement.judge for judgement in pooled}) >= n_judges
         is_tied = any(find_tie(group, n_judges) for group in groups) or (
             has_enough and find_tie(pooled, len(pooled)) is not None
         )
         lead_decision = selected.lead_decisions.get(link)
         if is_tied or lead_decision is not None:
-            ties.append(TiedLink(*occurrences[0], pooled, is_tied, lead_decision))
+            sources = [campaign.options.sources[task.source] for task, _ in occurrences]
+            judgements = dict(zip(sources, groups, strict=True))
+            ties.append(TiedLink(*occurrences[0], judgements, is_tied, lead_decision))
     return ties
 
 

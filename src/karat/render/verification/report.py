@@ -249,8 +249,8 @@ def _explain_scores(verification: Verification) -> str:
     sentences = [
         "before: against the original gold standard (same entity, overlapping span).",
         "paper: verified links only, as the paper defines it.",
-        "code: modified links too, and any link that a judge accepted, in fully judged passages, as the paper's code "
-        "computes it.",
+        "code: modified links too, and any link that a judge accepted, in fully judged passages "
+        f"({_count_passages(verification)}), as the paper's code computes it.",
     ]
     if verification.recall_reason is not None:
         sentences.append(f"No recall after verification: {verification.recall_reason}.")
@@ -274,6 +274,15 @@ def _explain_scores(verification: Verification) -> str:
                 "value is above 100."
             )
     return " ".join(sentences)
+
+
+def _count_passages(verification: Verification) -> str:
+    """Return how many passages have an outcome for each link; an undecided tie is none."""
+    passages = {(link.link.document, link.passage_start) for link in verification.judged_links}
+    incomplete = {
+        (link.link.document, link.passage_start) for link in verification.judged_links if link.outcome is None
+    }
+    return f"{len(passages) - len(incomplete):,} of {len(passages):,}"
 
 
 def _build_source_pair_rows(verification: Verification) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from karat.matching.facts.sentence import sentence_around
@@ -37,11 +37,16 @@ _HEAD = ["link", "document", "mention", "entity", "votes", "lead"]
 
 def _build_row(tie: TiedLink) -> list[str]:
     """Return the row of a tie."""
-    counts = Counter(map(_describe_decision, tie.judgements))
-    votes = ", ".join(f"{decision} {count}" for decision, count in counts.items())
+    votes = "; ".join(f"{source}: {_count_votes(group)}" for source, group in tie.judgements.items() if group)
     lead = "undecided" if tie.lead_decision is None else _describe_decision(tie.lead_decision)
     note = "" if tie.is_tied else " (no tie, without effect)"
     return [tie.name, tie.task.document, _mark_mention(tie), tie.link.entity, votes, lead + note]
+
+
+def _count_votes(judgements: Iterable[Judgement]) -> str:
+    """Return the number of judges by decision."""
+    counts = Counter(map(_describe_decision, judgements))
+    return ", ".join(f"{decision} {count}" for decision, count in counts.items())
 
 
 def _describe_decision(judgement: Judgement) -> str:
