@@ -1,6 +1,7 @@
 """Ties of judges, and the decisions of the lead on them."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -8,6 +9,7 @@ from karat.model.errors import InputError, UsageError
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.measures import measure_campaign
+from karat.protocols.verification.monitoring import CampaignMonitor
 from karat.protocols.verification.overlay import build_overlay
 from karat.protocols.verification.ties import find_ties, parse_decision
 from karat.render.verification.report import render_page, to_json
@@ -146,6 +148,14 @@ def test_only_ties_can_be_decided(store):
     for name in ("99:0", "0:99", "Bern", ""):
         with pytest.raises(UsageError, match="judges are not tied"):
             parse_decision(store.campaign, ties, f"{name}=verify")
+
+
+def test_the_lead_page_shows_ties_and_decisions(store):
+    decide(store, Bern="remove")
+    monitor = CampaignMonitor(store.campaign, store.get_records(), datetime(2026, 1, 2, tzinfo=UTC))
+    names = ("tied", "lead-decisions", "removed", "judgements", "untested")
+    assert [len(monitor.find_cases(name)) for name in names] == [1, 1, 2, 12, 12]
+    assert set(monitor.qualities) == {"anna", "ben"}
 
 
 def test_the_command_lists_and_decides(store, karat_cli):
