@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.judging import auto_judge_option
 from karat.cli.output import echo
-from karat.cli.verify.options import auto_judge_option
 
 
 @karat_command()
