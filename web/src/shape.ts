@@ -91,7 +91,7 @@ export interface JudgedLinksFile {
   pair_unions: Record<string, number[]>[];
 }
 
-/** Numbers of correct, predicted and expected links, with precision, recall and F1; null if undefined.
+/** Numbers of correct, predicted and expected links shown, with precision, recall and F1; null if undefined.
  * 
  * An interval is null if fewer than two documents count, or if all samples give the same value. */
 export interface PosthocRecord {
@@ -108,9 +108,9 @@ export interface PosthocRecord {
 /** One source: its links and tasks, their outcomes, and its scores before and after verification.
  * 
  * `links_shown`: links shown to judges. `open`: links that still need judgements. `tied`: links that all required
- * judges have judged, without a majority. `original`: scores against the original gold. `posthoc`: scores after
- * verification. `overlaps`: kinds of overlap with the links of each other source. `excluded_links`: links not shown,
- * by reason. */
+ * judges have judged without a majority. `lead_decisions`: such links that the lead decided. `original`: scores
+ * against the original gold. `posthoc`: scores after verification. `overlaps`: kinds of overlap with the links of each
+ * other source. `excluded_links`: links not shown, by reason. */
 export interface SourceRecord {
   source: string;
   links: number;
@@ -126,12 +126,14 @@ export interface SourceRecord {
   overlaps: Record<string, Record<string, number>>;
   excluded_links: Record<string, number>;
   tied: number;
+  lead_decisions: number;
 }
 
 /** The output of `karat verify report --json`, one object per campaign.
  * 
  * `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
- * posthoc recall is null for all sources; null if it is not. `pairs`: union, rates and recall of every two sources. */
+ * posthoc recall is null for all sources; null if it is not. `scores_undefined`: why all scores before and after
+ * verification are null; null if they are not. `pairs`: union, rates and recall of every two sources. */
 export interface VerificationFile {
   layout: "karat-verification/2";
   campaign: string;
@@ -152,6 +154,7 @@ export interface VerificationFile {
   links_shown: number;
   open: number;
   recall_undefined: string | null;
+  scores_undefined: string | null;
   pairs: PairMeasures[];
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.analysis.comparison.gate import DatasetChange, FlippedMention, GateResult
+from karat.analysis.comparison.gate import NEW, OLD, DatasetChange, FlippedMention, GateResult
 from karat.evaluation.task_inputs import INVENTED_NOTES
 from karat.model.output.control_chars import escape_controls
 from karat.model.output.json_files import JsonFile, build_record, encode_line
@@ -50,11 +50,11 @@ def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20
         Table(f"## {escape_markdown(decision)}") if is_summary else decision,
         page_layout.draw(_build_dataset_rows(gate), (0, 6)),
     ]
-    for title, flips in (("Lost", gate.get_lost_mentions()), ("Won", gate.get_gained_mentions())):
+    for title, wrong, flips in (("Lost", NEW, gate.get_lost_mentions()), ("Won", OLD, gate.get_gained_mentions())):
         if flips:
             head = f"{title}: {format_count(len(flips), 'mention')}"
             more = [f"and {len(flips) - max_flips:,} more"] if len(flips) > max_flips else []
-            table = page_layout.draw(_build_flip_rows(flips[:max_flips]), range(5))
+            table = page_layout.draw(_build_flip_rows(flips[:max_flips], wrong), range(5))
             if is_summary:
                 blocks += [Table(f"<details><summary>{head}</summary>"), table, *more, Table("</details>")]
             else:
@@ -102,9 +102,12 @@ def _build_dataset_rows(gate: GateResult) -> list[list[str]]:
     return rows
 
 
-def _build_flip_rows(flips: Sequence[FlippedMention]) -> list[list[str]]:
-    """Return the rows of a table of flipped mentions, with the gold entity and the wrong link."""
-    rows = [["document", "span", "text", "gold", "predicted"]]
+def _build_flip_rows(flips: Sequence[FlippedMention], wrong_version: str) -> list[list[str]]:
+    """Return the rows of a table of flipped mentions, with the gold entity and the link of the version that is wrong.
+
+    The other version has the gold entity.
+    """
+    rows = [["document", "span", "text", "gold", f"predicted by {wrong_version}"]]
     for flip in flips:
         links = [_format_entity(flip.gold, flip.gold_name), _format_entity(flip.wrong_link, flip.wrong_name)]
         rows.append([flip.document, f"{flip.start}–{flip.end}", flip.text or UNDEFINED, *links])

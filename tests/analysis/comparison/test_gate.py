@@ -56,6 +56,15 @@ def test_a_gain_passes():
     assert found.get_lost_mentions() == ()
 
 
+@pytest.mark.parametrize(("old_right", "new_right", "title", "wrong"), [(9, 8, "Lost", "new"), (8, 9, "Won", "old")])
+def test_the_table_of_flips_names_the_version_whose_prediction_it_shows(old_right, new_right, title, wrong):
+    page = render_page(check_gate(*versions(old_right, new_right)))
+    head, row = page.partition(f"{title}: 1 mention\n\n")[2].splitlines()[:2]
+    assert head.split("  ")[-1].strip() == f"predicted by {wrong}"
+    assert " Q1 " in row
+    assert row.rstrip().endswith("(Q2)")
+
+
 def test_one_document_tells_nothing():
     found = check_gate(*versions(1, 0, documents=1))
     assert found.is_passed

@@ -23,7 +23,7 @@ def store_in(address, documents=60):
     from karat.protocols.verification.store.store import CampaignStore
 
     made = build_campaign(
-        corpus(documents), [run(name, documents=documents) for name in ("one", "two")], name="load", batch=0
+        corpus(documents), [run(name, documents=documents) for name in ("one", "two")], name="load", batch=0, controls=0
     )
     return CampaignStore.create(address, made)
 

@@ -225,3 +225,52 @@ def test_a_control_is_lost_like_any_other_task_while_others_work(tmp_path, clock
             answer(store, other, task)
     clock.now += 1801
     assert store.lease_task(anna) != control
+
+
+def work(store, judge, n_tasks):
+    """Which of a judge's next tasks are controls; the judge stops after so many, or when there are no more."""
+    flags = []
+    while len(flags) < n_tasks and (task := store.lease_task(judge)) is not None:
+        flags.append(task.is_control)
+        answer(store, judge, task)
+    return flags
+
+
+def test_without_a_limit_one_in_twenty_tasks_is_a_control(tmp_path):
+    from karat.protocols.verification.store.store import CampaignStore
+
+    made = build_campaign(corpus(40), [run(name, documents=40) for name in ("one", "two")], name="toy", batch=0)
+    store = CampaignStore.create(str(tmp_path / "toy.sqlite"), made)
+    for number in range(3):
+        flags = work(store, judge_of(store, f"w{number}"), 40)
+        assert [sum(flags[:20]), sum(flags[20:])] == [1, 1]
+
+
+def test_a_judge_who_finds_no_more_tasks_gets_a_control_last(tmp_path):
+    """The campaign has fewer tasks than a batch, so that the position of the control may never come."""
+    from karat.protocols.verification.store.store import CampaignStore
+
+    made = build_campaign(corpus(2), [run(name, documents=2) for name in ("one", "two")], name="toy", judges=9)
+    store = CampaignStore.create(str(tmp_path / "toy.sqlite"), made)
+    flags = [work(store, judge_of(store, f"w{number}"), 99) for number in range(9)]
+    assert {sum(judge_flags) for judge_flags in flags} == {1}
+    assert {judge.control_result for judge in store.list_judges()} == {"passed"}
+    assert work(store, judge_of(store, "late"), 99) == [], "a judge without other tasks needs no control"
+
+
+def test_judgements_of_judges_without_a_control_are_counted_in_the_report(tmp_path):
+    from karat.protocols.verification.measures import measure_campaign
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.render.verification.report import render_page
+
+    store = CampaignStore.create(str(tmp_path / "toy.sqlite"), campaign())
+    n_tasks = {"w0": 99, "w1": 1}
+    flags = {worker: work(store, judge_of(store, worker), n) for worker, n in n_tasks.items()}
+    while any(flags["w1"]):  # a judge who begins with the control
+        worker = f"w{len(flags)}"
+        flags[worker] = flags["w1"] = work(store, judge_of(store, worker), 1)
+    found = measure_campaign(store.campaign, store.get_records())
+    counts = {item.control_result: item.judgements for item in found.judges}
+    total = sum(item.judgements for item in found.judges)
+    note = f"judgements of judges whom no control tested: {counts['not tested']} of {total}; they count"
+    assert note in " ".join(render_page([found]).split())

@@ -8,6 +8,7 @@ import pytest
 
 import karat
 from karat.model.errors import InputError, UsageError
+from karat.protocols.verification.campaign_builder import PRIORITIES
 from karat.protocols.verification.creation import NewCampaign, create_campaign, lacks_controls
 from karat.protocols.verification.guidelines import CONSENT, SURVEY_CONSENT
 from karat.protocols.verification.surveys import UNLIMITED_JUDGES
@@ -28,11 +29,25 @@ def test_each_kind_has_its_defaults(demo):
     assert (campaign.consent, survey.consent) == (CONSENT, SURVEY_CONSENT)
 
 
-def test_a_campaign_without_limit_or_controls_has_none(demo):
-    for options in (NewCampaign(tasks_per_judge=0), NewCampaign(controls="none")):
-        campaign = create_campaign("c", *demo, options)
-        assert not any(task.is_control for task in campaign.tasks)
-        assert not lacks_controls(campaign, options)  # none were wanted
+def test_a_campaign_without_controls_has_none(demo):
+    options = NewCampaign(controls="none")
+    campaign = create_campaign("c", *demo, options)
+    assert not any(task.is_control for task in campaign.tasks)
+    assert not lacks_controls(campaign, options)  # none were wanted
+
+
+@pytest.mark.parametrize("priority", PRIORITIES)
+@pytest.mark.parametrize("tasks_per_judge", [None, 0])
+def test_controls_do_not_depend_on_the_limit_and_the_priority(demo, tasks_per_judge, priority):
+    campaign = create_campaign("c", *demo, NewCampaign(tasks_per_judge=tasks_per_judge, priority=priority))
+    controls = [task for task in campaign.tasks if task.is_control]
+    passages = {(task.document, task.start) for task in campaign.tasks if not task.is_control}
+    assert len(controls) > 5
+    assert {(task.document, task.start) for task in controls} <= passages
+    is_selective = priority in ("false-positives", "disagreements")
+    untested = [link for task in controls for link in task.links if not link.correct]
+    assert bool(untested) is not is_selective, "tasks that show only some links are short"
+    assert campaign.options.controls == 1
 
 
 def test_missing_controls_are_known(demo):
@@ -65,6 +80,9 @@ def test_files_replace_controls_and_texts(demo, tmp_path):
     campaign = create_campaign("c", *demo, options)
     assert {task.text for task in campaign.tasks if task.is_control} == {"Ada Bob Cem"}
     assert campaign.options.consent == "I agree."
+    (tmp_path / "controls.jsonl").write_text("")
+    with pytest.raises(InputError, match=r"controls\.jsonl: found no control task"):
+        create_campaign("c", *demo, options)
     (tmp_path / "controls.jsonl").write_text("no JSON\n")
     with pytest.raises(InputError, match=r"controls\.jsonl:1"):
         create_campaign("c", *demo, options)

@@ -38,6 +38,7 @@ def test_recall_is_not_shown_while_links_are_open():
     text = render_page([found])
     assert text.startswith("toy: toy, 1 document, judged by people, 3 of 6 links judged (50.0 %)\n")
     assert "No recall after verification: 3 of 6 links are open" in text
+    assert "in fully judged passages (0 of 1)" in text
     assert "so far" in text
     (written,) = map(json.loads, to_json([found]).splitlines())
     assert (written["links_shown"], written["open"]) == (6, 3)
@@ -96,6 +97,35 @@ def test_one_judgement_of_an_automatic_judge_decides_whatever_people_need():
     found = measure_campaign(made, judged(made, GOLD | SYSTEM, "m", "rule"), machine="rule")
     assert found.n_open == 0
     assert [change.action for change in build_overlay(made, judged(made, GOLD, "m", "rule"), machine="rule").changes]
+
+
+@pytest.mark.parametrize("priority", ["false-positives", "disagreements"])
+def test_scores_of_whole_sources_are_undefined_if_the_priority_shows_only_some_links(priority):
+    """Against the gold links shown, of which there may be none, every system would have a precision of 0."""
+    gold = corpus(Anna="Q1", Ulm="Q2", Bern="Q3")
+    made = build_campaign(gold, [run(Anna="Q1", Ulm="Q9", Chur="Q4")], name="toy", controls=0, priority=priority)
+    found = measure_campaign(made, judged(made, GOLD | SYSTEM))
+    assert found.n_open == 0
+    for source in found.sources:
+        for scores in (*source.original.values(), *source.posthoc.values()):
+            assert (scores.precision, scores.recall, scores.f1, *scores.intervals) == (None,) * 5
+        assert source.overlaps == {}
+    assert found.sources[1].outcomes.rate == 1 / 2  # of the links shown
+    assert {
+        recall
+        for pair in found.pairs
+        for scores in pair.posthoc.values()
+        for recall in (scores.recall_a, scores.recall_b)
+    } == {None}
+    assert found.missing_from_gold == {}
+    n_hidden = {"false-positives": 4, "disagreements": 2}[priority]
+    reason = f"the priority {priority} does not show {n_hidden} of 6 links"
+    assert found.scores_reason == found.recall_reason == reason
+    text = " ".join(render_page([found], details=True).split())
+    assert f"No precision and recall: {reason}" in text
+    assert "before" not in text
+    (written,) = map(json.loads, to_json([found]).splitlines())
+    assert (written["scores_undefined"], written["recall_undefined"]) == (reason, reason)
 
 
 def with_controls(controls=1, batch=4, documents=6):

@@ -98,7 +98,7 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
         columns={[
           { title: "dataset" },
           { title: "source" },
-          ...numberColumns("documents", "links", "tasks", "links shown", "open", "tied"),
+          ...numberColumns("documents", "links", "tasks", "links shown", "open", "tied", "decided by the lead"),
         ]}
         rows={sources.map(([campaign, source]) => [
           textCell(datasetTitle(campaign)),
@@ -109,6 +109,7 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
           openSource(countCell(source.links_shown), campaign, source, "shown"),
           openSource(countCell(source.open), campaign, source, "open"),
           openSource(countCell(source.tied), campaign, source, "tied"),
+          countCell(source.lead_decisions),
         ])}
       />
       <h2>Outcomes</h2>
@@ -143,7 +144,8 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
         .filter((campaign) => campaign.recall_undefined !== null)
         .map((campaign) => (
           <p key={campaign.campaign} class="quiet prose">
-            No recall after verification of {datasetTitle(campaign)}: {campaign.recall_undefined}.
+            {campaign.scores_undefined === null ? "No recall after verification" : "No precision and recall"} of{" "}
+            {datasetTitle(campaign)}: {campaign.recall_undefined}.
           </p>
         ))}
       <Sheet
@@ -269,6 +271,13 @@ function Summary({ resource }: { resource: VerificationResource }) {
   const bestSource = systemSources
     .filter((source) => source.verification_rate !== null)
     .sort((a, b) => b.verification_rate! - a.verification_rate!)[0];
+  if (gold.verification_rate === null && campaign.scores_undefined !== null && bestSource)
+    return (
+      <h1 class="summary">
+        Judges verified {formatPercent(bestSource.verification_rate)} % of the links of <b>{bestSource.source}</b> that
+        they saw in {campaign.dataset}.
+      </h1>
+    );
   if (gold.verification_rate === null)
     return <h1 class="summary">The gold standard of {campaign.dataset} has no judgements yet.</h1>;
   const judgedCount = campaign.links_shown - campaign.open;
@@ -281,8 +290,14 @@ function Summary({ resource }: { resource: VerificationResource }) {
           and {formatPercent(bestSource.verification_rate)} % of the links of <b>{bestSource.source}</b>
         </>
       )}
-      . The gold standard lacks {formatPercent(campaign.missing_from_gold.paper?.share)} % of the links that they
-      accepted{campaign.open > 0 && " so far"}.
+      .
+      {campaign.scores_undefined === null && (
+        <>
+          {" "}
+          The gold standard lacks {formatPercent(campaign.missing_from_gold.paper?.share)} % of the links that they
+          accepted{campaign.open > 0 && " so far"}.
+        </>
+      )}
       {campaign.open > 0 && (
         <>
           {" "}
@@ -314,7 +329,9 @@ function Legend({ resource }: { resource: VerificationResource }) {
           <dt>open</dt>
           <dd>The link still needs judgements.</dd>
           <dt>tied</dt>
-          <dd>All required judges have judged the link, without a majority.</dd>
+          <dd>All required judges have judged the link without a majority, and the lead has not decided.</dd>
+          <dt>decided by the lead</dt>
+          <dd>Ties with an outcome, because the lead decided them.</dd>
           <dt>verification rate</dt>
           <dd>Share of the links with an outcome that judges verified.</dd>
           <dt>before</dt>
@@ -324,7 +341,9 @@ function Legend({ resource }: { resource: VerificationResource }) {
           <dt>missing from gold</dt>
           <dd>Share of the accepted links that overlap no gold link.</dd>
           <dt>kappa, alpha</dt>
-          <dd>Fleiss' kappa over the first two judgements of a link, and Krippendorff's alpha over all.</dd>
+          <dd>
+            Fleiss' kappa over as many judgements of each link as most links have, and Krippendorff's alpha over all.
+          </dd>
           {resource.campaigns[0].resamples > 0 && (
             <>
               <dt>whisker</dt>

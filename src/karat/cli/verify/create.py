@@ -129,5 +129,9 @@ def command(
     if kb is None and campaign.options.kb is not None:
         echo(f"ids: of different schemes; the knowledge base {campaign.options.kb} maps them onto each other")
     if lacks_controls(campaign, options):
-        echo("karat: no controls were created, because no passage has three links that all sources share.", err=True)
+        echo(
+            "karat: no controls were created, because no passage has two links that all sources share and a plausible "
+            "wrong entity. Judges are not tested. Pass controls of your own with --controls FILE.",
+            err=True,
+        )
     campaign_store.database.close()

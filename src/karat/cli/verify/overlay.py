@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.judging import auto_judge_option
 from karat.cli.output import echo
-from karat.cli.verify.options import auto_judge_option
 
 
 @karat_command()
@@ -27,7 +27,7 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
 
     from karat.model.errors import UsageError
     from karat.protocols.verification.judgements import check_auto_judge
-    from karat.protocols.verification.overlay import build_overlay, encode_overlay
+    from karat.protocols.verification.overlay import NO_MAJORITY, build_overlay, describe_ties, encode_overlay
     from karat.protocols.verification.store.store import CampaignStore
     from karat.storage.atomic_writing import open_for_writing
 
@@ -43,5 +43,8 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     counts = Counter(change.action for change in patch.changes)
     echo(", ".join(f"{action} {counts[action]}" for action in ("add", "remove", "relink")), err=out == "-")
     for reason, count in patch.header.undecided.items():
-        echo(f"unchanged: {count} {reason}", err=out == "-")
+        if reason != NO_MAJORITY:
+            echo(f"unchanged: {count} {reason}", err=out == "-")
+    for note in describe_ties(patch.header):
+        echo(note, err=out == "-")
     campaign_store.database.close()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from karat.cli.options.declaration import karat_command, option
+from karat.cli.options.judging import auto_judge_option
 from karat.cli.options.output import archive_option, details_option, figures_option, json_option
 from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
 from karat.cli.output import page_width, print_page, write_output
-from karat.cli.verify.options import auto_judge_option
 
 if TYPE_CHECKING:
     from karat.protocols.verification.posthoc import ResamplingUnit

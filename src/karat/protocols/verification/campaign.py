@@ -20,6 +20,10 @@ _KIND_HINTS: Final[Mapping[CampaignKind, str]] = {
     "verify": "is a campaign in which links are judged. Use karat verify report",
     "survey": "is a survey. Use karat verify survey",
 }
+UNSELECTED: Final = "not selected by the priority"
+"""Why a link is not shown if the priority of the campaign shows only some links; a key of `CampaignOptions.counts`."""
+DEFAULT_BATCH: Final = 20
+"""Number of tasks per judge, as in the paper."""
 CONTROL_SOURCE: Final = -1
 """Source index of control tasks."""
 
@@ -108,10 +112,10 @@ class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     """Priority, a key of `PRIORITIES`."""
     judges: Annotated[int, msgspec.Meta(ge=1)] = 1
     """Number of judges per task."""
-    batch: Annotated[int, msgspec.Meta(ge=0)] = 20
+    batch: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT_BATCH
     """Number of tasks per judge, including controls; 0 means unlimited."""
     controls: Annotated[int, msgspec.Meta(ge=0)] = 1
-    """Number of control tasks per batch."""
+    """Number of control tasks per batch, or per 20 tasks if their number is unlimited."""
     lease: Annotated[float, msgspec.Meta(gt=0)] = 1800.0
     """Seconds for which a task is reserved for a judge."""
     kb: str | None = None
@@ -129,6 +133,16 @@ class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     def gold(self) -> str:
         """Name of the gold standard among the sources."""
         return self.sources[0]
+
+    @property
+    def test_interval(self) -> int:
+        """Number of tasks of a judge among which are `controls` controls."""
+        return self.batch or DEFAULT_BATCH
+
+    @property
+    def n_unselected(self) -> int:
+        """Number of links of all sources that the priority does not show."""
+        return sum(counts.get(UNSELECTED, 0) for counts in self.counts.values())
 
 
 class Campaign(msgspec.Struct, frozen=True):

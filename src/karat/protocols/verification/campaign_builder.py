@@ -22,7 +22,14 @@ from karat.model.run import Run
 from karat.model.span import Span
 from karat.model.tables.columns import NIL, NO_LINK, Longs, Mentions
 from karat.protocols.campaigns.signatures import create_secret
-from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, TaskLink
+from karat.protocols.verification.campaign import (
+    DEFAULT_BATCH,
+    UNSELECTED,
+    Campaign,
+    CampaignOptions,
+    JudgingTask,
+    TaskLink,
+)
 from karat.protocols.verification.controls import build_controls
 from karat.protocols.verification.guidelines import CONSENT, GUIDELINES
 from karat.protocols.verification.passages import MIN_LENGTH, split_passages
@@ -49,7 +56,7 @@ def build_campaign(
     kb: KB | None = None,
     seed: int = 0,
     judges: int = 1,
-    batch: int = 20,
+    batch: int = DEFAULT_BATCH,
     controls: int = 1,
     lease: float = 1800.0,
     priority: str = "all",
@@ -63,13 +70,16 @@ def build_campaign(
     """Build a campaign: each task is one passage with all links of one source, including the gold standard.
 
     Ids are normalised as in scoring, by `kb` if there is one (see `build_link_options`), so that the spelling does not
-    reveal the source. Without `control_tasks`, controls are built from links that all sources share. `priority` is a
+    reveal the source. Without `control_tasks`, controls are built from links that all sources share, also if the
+    priority does not show them. `priority` is a
     key of `PRIORITIES`, `length` the minimum length of a passage in characters. The same `seed` gives the same tasks.
     The controls among them depend on `secret` (default: a new one) instead, because judges may know the seed. Other
     parameters: see `CampaignOptions`. Raise `UsageError` if there are no links to judge, or sources share a name.
     """
-    if batch and controls >= batch:
-        raise UsageError(f"{controls} of {batch} tasks would be controls. Set a larger batch, or fewer controls.")
+    if controls >= (batch or DEFAULT_BATCH):
+        raise UsageError(
+            f"{controls} of {batch or DEFAULT_BATCH} tasks would be controls. Set a larger batch, or fewer controls."
+        )
     names = (GOLD, *(run.name for run in runs))
     if len(set(names)) < len(names):
         raise UsageError(f"sources need different names, not {', '.join(names)}. Rename the prediction files.")
@@ -86,12 +96,10 @@ def build_campaign(
     tasks: list[tuple[int, float, JudgingTask]] = []
     for index, source in enumerate(sources):
         selected = [link for link in source.links if selection.shows(overlaps[index][link])]
-        source.counts["not selected by the priority"] += len(source.links) - len(selected)
+        source.counts[UNSELECTED] += len(source.links) - len(selected)
         for document, span, links in group_by_passage(selected, passages, source.counts):
             value = max(selection.value(overlaps[index][link]) for link in links)
-            task_links = tuple(TaskLink(link.start, link.end, link.entity) for link in links)
-            task = JudgingTask(0, document, span.start, texts[document][span.start : span.end], index, task_links)
-            tasks.append((-value, random.random(), task))
+            tasks.append((-value, random.random(), _build_task(document, span, links, texts[document], index)))
             source.counts["shown"] += len(links)
             source.counts["tasks"] += 1
     if not tasks:
@@ -100,13 +108,13 @@ def build_campaign(
         )
     ordered = [task for *_, task in sorted(tasks, key=lambda item: item[:2])]
     secret = secret or create_secret()
-    all_controls = (
-        build_controls(ordered, len(sources), Random(f"controls {secret}"), kb)
-        if control_tasks is None
-        else list(control_tasks)
-    )
-    n_controls = controls if batch and all_controls else 0
-    all_tasks = [*ordered, *(all_controls if n_controls else ())]
+    if control_tasks is None:
+        is_selective = any(source.counts[UNSELECTED] for source in sources)
+        pool = _list_candidates(sources, passages, texts, ordered) if is_selective else ordered
+        random_controls = Random(f"controls {secret}")
+        control_tasks = build_controls(pool, len(sources), random_controls, kb, only_tested=is_selective)
+    n_controls = controls if control_tasks else 0
+    all_tasks = [*ordered, *(control_tasks if n_controls else ())]
     options = CampaignOptions(
         name=name,
         dataset=corpus.name,
@@ -129,6 +137,31 @@ def build_campaign(
         },
     )
     return Campaign(options, number_tasks(all_tasks), secret)
+
+
+def _build_task(document: str, span: Span, links: Iterable[TextLink], text: str, source: int) -> JudgingTask:
+    """Return a task without number: the passage `span` of a document's text, with some links of a source."""
+    task_links = tuple(TaskLink(link.start, link.end, link.entity) for link in links)
+    return JudgingTask(0, document, span.start, text[span.start : span.end], source, task_links)
+
+
+def _list_candidates(
+    sources: Sequence[SourceLinks],
+    passages: Mapping[str, Sequence[Span]],
+    texts: Mapping[str, str],
+    tasks: Iterable[JudgingTask],
+) -> list[JudgingTask]:
+    """Return tasks with all links of each source, also those not selected, on the passages of `tasks`.
+
+    Controls need a task on the same passage: they count as taken when it is (see `CampaignStore`).
+    """
+    shown_passages = {(task.document, task.start) for task in tasks}
+    return [
+        _build_task(document, span, links, texts[document], index)
+        for index, source in enumerate(sources)
+        for document, span, links in group_by_passage(source.links, passages, Counter())
+        if (document, span.start) in shown_passages
+    ]
 
 
 def _shorten_label(label: Label) -> Label:

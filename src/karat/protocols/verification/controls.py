@@ -26,11 +26,17 @@ _WORD: Final = re.compile(r"\w{3,}")  # shorter words, such as "of", make no two
 
 
 def build_controls(
-    tasks: Sequence[JudgingTask], n_sources: int, random: Random, kb: KB | None = None
+    tasks: Sequence[JudgingTask],
+    n_sources: int,
+    random: Random,
+    kb: KB | None = None,
+    *,
+    only_tested: bool = False,
 ) -> list[JudgingTask]:
     """Build control tasks: copies of tasks in which one link that all sources share gets a plausible wrong entity.
 
-    A copy has all links of its task, so that its length does not give it away. Three of them are tested, or two if no
+    A copy has all links of its task, so that its length does not give it away. With `only_tested` it has the tested
+    ones, because the judges' tasks show only some links too. Three of them are tested, or two if no
     more are shared: a judge passes by modifying or removing the wrong one and verifying the others. `random` selects
     at most 50 tasks from the passages in which each of the `n_sources` sources has links, and the tested links. With
     one source no links are shared, so there are no controls. Passages without a plausible wrong entity (see
@@ -47,6 +53,9 @@ def build_controls(
     for passage_tasks in passages:
         task = random.choice(passage_tasks)
         control = _build_control(task, passage_tasks, entities_by_document[task.document], confusions, random)
+        if control is not None and only_tested:
+            tested = tuple(link for link in control.links if link.correct)
+            control = msgspec.structs.replace(control, links=tested)
         if control is not None:
             controls.append(control)
         if len(controls) == _MAX_CONTROLS:

@@ -9,10 +9,10 @@ import msgspec
 from karat.formats.parsing.lines import decode_utf8
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
-from karat.model.errors import UsageError
+from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import read_json_value
 from karat.model.run import Run
-from karat.protocols.verification.campaign import Campaign, CampaignKind, JudgingTask
+from karat.protocols.verification.campaign import DEFAULT_BATCH, Campaign, CampaignKind, JudgingTask
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.controls import parse_controls
 from karat.protocols.verification.guidelines import CONSENT, GUIDELINES, SURVEY_CONSENT, SURVEY_GUIDELINES
@@ -104,7 +104,7 @@ def _build(name: str, corpus: Corpus, runs: Sequence[Run], options: NewCampaign,
             consent=consent,
             guidelines=guidelines,
         )
-    batch = 20 if tasks_per_judge is None else tasks_per_judge
+    batch = DEFAULT_BATCH if tasks_per_judge is None else tasks_per_judge
     return build_campaign(
         corpus,
         runs,
@@ -113,7 +113,7 @@ def _build(name: str, corpus: Corpus, runs: Sequence[Run], options: NewCampaign,
         seed=options.seed,
         judges=1 if judges is None else judges,
         batch=batch,
-        controls=0 if options.controls == "none" or batch == 0 else 1,
+        controls=0 if options.controls == "none" else 1,
         lease=60 * options.lease,
         priority=options.priority,
         length=options.passage_length,
@@ -126,8 +126,7 @@ def _build(name: str, corpus: Corpus, runs: Sequence[Run], options: NewCampaign,
 
 def lacks_controls(campaign: Campaign, options: NewCampaign) -> bool:
     """Return whether a campaign was to have controls but has none, for lack of links that all sources share."""
-    wants_controls = not options.is_survey and options.controls != "none" and options.tasks_per_judge != 0
-    return wants_controls and not campaign.options.controls
+    return not options.is_survey and options.controls != "none" and not campaign.options.controls
 
 
 def _read_controls(path: str) -> list[JudgingTask]:
@@ -137,6 +136,9 @@ def _read_controls(path: str) -> list[JudgingTask]:
     for number, line in enumerate(source.read_bytes().splitlines(), 1):
         where = f"{source.label}:{number}"
         lines.append(read_json_value(line, dict[str, object], where, expected="a JSON object", remedy="Correct it"))
+    if not lines:
+        remedy = "Write one control task per line, or pass --controls none"
+        raise InputError(source.label, actual="no control task", expected="at least one", remedy=remedy)
     return parse_controls(source.label, lines)
 
 

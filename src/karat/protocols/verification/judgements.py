@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -30,6 +30,15 @@ class Decision(StrEnum):
     UNDO = "undo"
     """An earlier record of the same judge is withdrawn."""
 
+
+Tie: TypeAlias = Literal["decision", "entity"]
+"""A tie of judges: in their decisions, or, if the majority modifies a link, in its new entity."""
+
+PEOPLE: Final = "people"
+"""Name of human judges in reports and overlays, where automatic judges have their own names."""
+
+LEAD: Final = "lead"
+"""Pseudonym of the lead in records that decide ties."""
 
 OUTCOMES: Final = (Decision.VERIFY, Decision.MODIFY, Decision.REMOVE)
 """Decisions about a link that was shown."""
@@ -77,6 +86,8 @@ class Judgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Id of the record that is withdrawn."""
     machine: str | None = None
     """Name of an automatic judge; None for a person."""
+    is_lead_decision: bool = False
+    """Whether the lead decided a tie. Such a record is no vote and counts only if the judges are tied."""
 
 
 def effective_judgements(records: Iterable[Judgement]) -> list[Judgement]:
@@ -103,14 +114,19 @@ def check_auto_judge(records: Iterable[Judgement], name: str | None, where: str)
 
 
 class Consensus(NamedTuple):
-    """The joint decision of judges on a link."""
+    """The joint decision of judges on a link, or that of the lead on a tie."""
 
     decision: Decision
-    """Decision of the majority."""
+    """Decision of the majority or of the lead."""
     becomes: str | None
     """Entity after the decision; None if the link is removed."""
     votes: Mapping[str, int]
-    """Number of judges by decision."""
+    """Number of judges by decision; `lead` is 1 if the lead decided a tie."""
+
+    @property
+    def is_lead_decision(self) -> bool:
+        """Whether the lead decided a tie."""
+        return LEAD in self.votes
 
 
 def select_votes(judgements: Iterable[Judgement], judges: int) -> list[Judgement]:
@@ -119,22 +135,50 @@ def select_votes(judgements: Iterable[Judgement], judges: int) -> list[Judgement
     return sorted(votes, key=lambda judgement: judgement.is_late)[:judges]
 
 
-def find_consensus(judgements: Sequence[Judgement], judges: int = 1) -> Consensus | None:
-    """Return the majority decision of the first `judges` judgements on one link.
+def find_consensus(
+    judgements: Sequence[Judgement], judges: int = 1, lead_decision: Judgement | None = None
+) -> Consensus | None:
+    """Return the majority decision of the first `judges` judgements on one link; for a tie, `lead_decision`.
 
-    None while there are fewer, and for a tie. If the majority modifies the link, its new entity is the most frequent
-    one, the earlier of equals.
+    None while there are fewer judgements, and for a tie that the lead has not decided. If the majority modifies the
+    link, its new entity is the most frequent one. Of equally frequent ones it is the earlier, unless the lead decides.
     """
     considered = select_votes(judgements, judges)
     if not considered or len(considered) < judges:
         return None
-    votes = Counter(judgement.decision for judgement in considered)
-    ranked = votes.most_common(2)
-    if len(ranked) == 2 and ranked[0][1] == ranked[1][1]:
+    counts = Counter(judgement.decision for judgement in considered)
+    votes = {outcome.value: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
+    tie = find_tie(judgements, judges)
+    if tie is not None and lead_decision is not None:
+        return Consensus(lead_decision.decision, _get_entity(lead_decision), {**votes, LEAD: 1})
+    if tie == "decision":
         return None
-    decision = ranked[0][0]
+    decision = counts.most_common(1)[0][0]
+    entities = Counter(_get_entity(judgement) for judgement in considered if judgement.decision is decision)
+    return Consensus(decision, entities.most_common(1)[0][0], votes)
+
+
+def find_tie(judgements: Iterable[Judgement], judges: int) -> Tie | None:
+    """Return in what the first `judges` judgements on one link are tied; None if they are not, or not all there."""
+    considered = select_votes(judgements, judges)
+    if not considered or len(considered) < judges:
+        return None
+    decisions = Counter(judgement.decision for judgement in considered)
+    if _has_tie(decisions):
+        return "decision"
+    is_modified = decisions.most_common(1)[0][0] is Decision.MODIFY
     entities = Counter(judgement.becomes for judgement in considered if judgement.decision is Decision.MODIFY)
-    becomes = considered[0].entity if decision is Decision.VERIFY else None
-    if decision is Decision.MODIFY:
-        becomes = entities.most_common(1)[0][0]
-    return Consensus(decision, becomes, {outcome.value: votes[outcome] for outcome in OUTCOMES if votes[outcome]})
+    return "entity" if is_modified and _has_tie(entities) else None
+
+
+def _has_tie(counts: Counter[Any]) -> bool:
+    """Return whether two or more values are the most frequent ones."""
+    ranked = counts.most_common(2)
+    return len(ranked) == 2 and ranked[0][1] == ranked[1][1]
+
+
+def _get_entity(judgement: Judgement) -> str | None:
+    """Return the entity of a link after a judgement; None if the link is removed."""
+    if judgement.decision is Decision.VERIFY:
+        return judgement.entity
+    return judgement.becomes if judgement.decision is Decision.MODIFY else None

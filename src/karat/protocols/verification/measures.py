@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
-from karat.protocols.verification.campaign import Campaign
-from karat.protocols.verification.judgements import Judgement
+from karat.protocols.verification.campaign import Campaign, CampaignOptions
+from karat.protocols.verification.judgements import PEOPLE, Judgement
 from karat.protocols.verification.outcomes import (
     JudgeAgreement,
     JudgeQuality,
@@ -50,19 +50,30 @@ class SourceScores(NamedTuple):
     counts: PosthocCounts
     """Numbers of correct, predicted and expected links."""
     precision: float | None
-    """Precision; None if undefined."""
+    """Precision; None if undefined, and in a campaign that shows only some links."""
     recall: float | None
-    """Recall; None if undefined, and after verification while links are open."""
+    """Recall; None as for precision, and after verification while links are open."""
     f1: float | None
-    """F1; None where recall is None for open links, or if undefined."""
+    """F1; None if precision or recall is None."""
     intervals: PosthocIntervals
     """Intervals of precision and recall."""
 
     @classmethod
     def from_counts(
-        cls, counts: PosthocCounts, intervals: PosthocIntervals, *, has_recall: bool = True
+        cls,
+        counts: PosthocCounts,
+        intervals: PosthocIntervals,
+        *,
+        has_precision: bool = True,
+        has_recall: bool = True,
     ) -> SourceScores:
-        """Compute the scores from counts; `has_recall`: whether the number of expected links is final."""
+        """Compute the scores from counts.
+
+        `has_precision`: whether the counts cover all links of the source. `has_recall`: whether the number of expected
+        links is final too.
+        """
+        if not has_precision:
+            return cls(counts, None, None, None, PosthocIntervals(None, None))
         if has_recall:
             return cls(counts, counts.precision, counts.recall, counts.f1, intervals)
         return cls(counts, counts.precision, None, None, intervals._replace(recall=None))
@@ -83,7 +94,9 @@ class SourceMeasures:
     outcomes: OutcomeCounts
     """Outcomes of the links."""
     n_tied: int
-    """Number of links that all required judges have judged, without a majority."""
+    """Number of links that all required judges have judged without a majority, and that the lead has not decided."""
+    n_lead_decisions: int
+    """Number of such links that the lead has decided; they have an outcome."""
     original: Mapping[str, SourceScores]
     """Scores against the original gold standard, for `strong` and `weak` matching."""
     posthoc: Mapping[str, SourceScores]
@@ -143,6 +156,8 @@ class Verification:
     """Links that two or more judges judged, from any source, and whether all of them agree."""
     digest: str = ""
     """Digest of the gold standard."""
+    scores_reason: str | None = None
+    """Reason why precision and recall are undefined for all sources, before and after; None if they are not."""
 
     @property
     def links_shown(self) -> int:
@@ -155,8 +170,20 @@ class Verification:
         return sum(source.n_open for source in self.sources)
 
     @property
+    def n_tied(self) -> int:
+        """Number of ties of all sources that are undecided."""
+        return sum(source.n_tied for source in self.sources)
+
+    @property
+    def n_lead_decisions(self) -> int:
+        """Number of ties of all sources that the lead has decided."""
+        return sum(source.n_lead_decisions for source in self.sources)
+
+    @property
     def recall_reason(self) -> str | None:
         """Reason why posthoc recall is undefined for all sources; None if it is not."""
+        if self.scores_reason is not None:
+            return self.scores_reason
         if not self.n_open:
             return None
         return f"{self.n_open:,} of {self.links_shown:,} links are open, so the union of accepted links is not complete"
@@ -178,7 +205,8 @@ def measure_campaign(
     survey.
 
     Posthoc recall is undefined while any link of any source is open, because its denominator, the union of accepted
-    links, needs the judgements on all sources.
+    links, needs the judgements on all sources. If the priority shows only some links, all that compares whole sources
+    is undefined: scores before and after verification, overlaps, and the share that the gold standard lacks.
     """
     options = campaign.options
     records_by_judges = {
@@ -186,11 +214,13 @@ def measure_campaign(
         for name in dict.fromkeys([None, machine, *(record.machine for record in records)])
     }
     links_by_judges = {
-        name: collect_judged_links(campaign, selected.judgements, judges=None if name is None else 1)
+        name: collect_judged_links(campaign, selected, judges=None if name is None else 1)
         for name, selected in records_by_judges.items()
     }
     selected, links = records_by_judges[machine], links_by_judges[machine]
     settings = IntervalSettings(unit, confidence, resamples, seed)
+    scores_reason = _explain_selection(options)
+    has_all = scores_reason is None
     is_complete = all(link.outcome is not None or link.is_tied for link in links)
 
     def measure_source(source: str) -> SourceMeasures:
@@ -204,10 +234,12 @@ def measure_campaign(
             len(source_links),
             count_outcomes(source_links),
             sum(link.is_tied for link in source_links),
+            sum(link.is_lead_decision for link in source_links),
             {
                 matching: SourceScores.from_counts(
                     original_counts(links, source, options.gold, weak=matching == "weak"),
                     original_intervals(links, source, options.gold, settings, weak=matching == "weak"),
+                    has_precision=has_all,
                 )
                 for matching in ("strong", "weak")
             },
@@ -215,24 +247,30 @@ def measure_campaign(
                 name: SourceScores.from_counts(
                     posthoc_counts(links, source, variant),
                     posthoc_intervals(links, source, variant, **settings._asdict()),
+                    has_precision=has_all,
                     has_recall=is_complete,
                 )
                 for name, variant in VARIANTS.items()
             },
-            {other: _count_overlaps(links, source, other) for other in options.sources if other != source},
+            {other: _count_overlaps(links, source, other) for other in options.sources if has_all and other != source},
         )
 
     return Verification(
         name=options.name,
         dataset=options.dataset,
         documents=options.documents,
-        judged_by=machine or "people",
+        judged_by=machine or PEOPLE,
         unit=unit,
         confidence=confidence,
         resamples=resamples,
         sources=tuple(map(measure_source, options.sources)),
-        pairs=tuple(measure_pair(links, first, second) for first, second in combinations(options.sources, 2)),
-        missing_from_gold={name: missing_share(links, options.gold, variant) for name, variant in VARIANTS.items()},
+        pairs=tuple(
+            measure_pair(links, first, second, has_all_links=has_all)
+            for first, second in combinations(options.sources, 2)
+        ),
+        missing_from_gold={
+            name: missing_share(links, options.gold, variant) for name, variant in VARIANTS.items() if has_all
+        },
         agreement=judge_agreement(campaign, selected.judgements),
         machines=tuple(
             agreement_with_people(name, links_by_judges[None], machine_links)
@@ -255,7 +293,16 @@ def measure_campaign(
             if len(decisions) > 1
         },
         digest=options.digest,
+        scores_reason=scores_reason,
     )
+
+
+def _explain_selection(options: CampaignOptions) -> str | None:
+    """Return why the links of a campaign say nothing about whole sources; None if it shows all links."""
+    if not options.n_unselected:
+        return None
+    n_links = sum(counts.get("links", 0) for counts in options.counts.values())
+    return f"the priority {options.priority} does not show {options.n_unselected:,} of {n_links:,} links"
 
 
 def _count_overlaps(links: Sequence[JudgedLink], source: str, other: str) -> Mapping[OverlapKind, int]:

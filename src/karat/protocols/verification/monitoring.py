@@ -24,6 +24,7 @@ from karat.protocols.verification.judgements import (
 from karat.protocols.verification.outcomes import (
     JudgeAgreement,
     JudgeQuality,
+    SelectedJudgements,
     collect_judged_links,
     control_answer,
     first_decisions,
@@ -49,6 +50,8 @@ class TimedJudgement(NamedTuple):
     """Whether a decision on a control is correct; None if it tests nothing."""
     is_excluded: bool
     """Whether the judgement does not count, because the judge failed a control."""
+    is_untested: bool = False
+    """Whether the judgement counts though no control has tested the judge yet."""
 
 
 class JudgedCase(NamedTuple):
@@ -86,7 +89,7 @@ class CampaignMonitor:
     @cached_property
     def _people_records(self) -> list[Judgement]:
         """All records of people, oldest first."""
-        return [record for record in self.records if record.machine is None]
+        return [record for record in self.records if record.machine is None and not record.is_lead_decision]
 
     @cached_property
     def qualities(self) -> Mapping[str, JudgeQuality]:
@@ -97,13 +100,14 @@ class CampaignMonitor:
     def judgements(self) -> tuple[TimedJudgement, ...]:
         """All judgements of people that are not withdrawn, oldest first."""
         times, controls = self._times, self._control_results
-        failed = {name for name, quality in self.qualities.items() if quality.control_result == "failed"}
+        results = {name: quality.control_result for name, quality in self.qualities.items()}
         return tuple(
             TimedJudgement(
                 judgement,
                 *times.get(judgement.id, (None, False)),
                 controls.get(judgement.id),
-                judgement.judge in failed,
+                results[judgement.judge] == "failed",
+                results[judgement.judge] == "not tested",
             )
             for judgement in effective_judgements(self._people_records)
         )
@@ -160,11 +164,15 @@ class CampaignMonitor:
         )
 
     @cached_property
+    def _selection(self) -> SelectedJudgements:
+        """Judgements that count for the measures, and decisions of the lead; none in a survey."""
+        is_survey = self.campaign.options.kind == "survey"
+        return select_judgements(self.campaign, [] if is_survey else self.records)
+
+    @property
     def _selected(self) -> Mapping[tuple[int, int], Sequence[Judgement]]:
-        """Judgements that count for the measures, by task number and link index; none in a survey."""
-        if self.campaign.options.kind == "survey":
-            return {}
-        return select_judgements(self.campaign, self._people_records).judgements
+        """Judgements that count for the measures, by task number and link index."""
+        return self._selection.judgements
 
     @cached_property
     def _outcomes(self) -> dict[tuple[int, int], JudgedLink]:
@@ -175,7 +183,7 @@ class CampaignMonitor:
             if not task.is_control
             for index in range(len(task.links))
         ]
-        return dict(zip(keys, collect_judged_links(self.campaign, self._selected), strict=True))
+        return dict(zip(keys, collect_judged_links(self.campaign, self._selection), strict=True))
 
     @property
     def n_links(self) -> int:
@@ -313,6 +321,7 @@ JUDGEMENT_FILTERS: Final[Mapping[str, Callable[[TimedJudgement], bool]]] = {
     "controls": lambda item: True,
     "wrong-controls": lambda item: item.is_correct_control is False,
     "excluded": lambda item: item.is_excluded and item.judgement.decision in REQUIRED_DECISIONS,
+    "untested": lambda item: item.is_untested and item.judgement.decision in REQUIRED_DECISIONS,
     "late": lambda item: item.judgement.is_late and item.judgement.decision in REQUIRED_DECISIONS,
     "added": lambda item: item.judgement.decision is Decision.ADD,
     "skipped": lambda item: item.judgement.decision is Decision.SKIP,
@@ -329,6 +338,7 @@ LINK_FILTERS: Final[Mapping[str, Callable[..., bool]]] = {
     "modified": lambda link: link.outcome is Decision.MODIFY,
     "removed": lambda link: link.outcome is Decision.REMOVE,
     "tied": lambda link: link.is_tied,
+    "lead-decisions": lambda link: link.is_lead_decision,
     "open": lambda link: link.outcome is None and not link.is_tied,
     "shared": lambda decisions: True,
     "agreed": lambda decisions: len({*decisions.values()}) == 1,

@@ -21,7 +21,7 @@ from karat.protocols.verification.judgements import (
     Judgement,
     effective_judgements,
     find_consensus,
-    select_votes,
+    find_tie,
 )
 from karat.protocols.verification.posthoc import JudgedLink, TextLink
 from karat.stats.agreement import cohen_kappa, fleiss_kappa, full_agreement, krippendorff_alpha
@@ -73,10 +73,10 @@ def auto_judge_batches(campaign: Campaign, machine: str) -> list[JudgingBatch]:
     options = campaign.options
     controls = [task.number for task in campaign.tasks if task.is_control]
     tasks = [task.number for task in campaign.tasks if not task.is_control]
-    if not controls or not options.controls or not options.batch:
+    if not controls or not options.controls:
         return [JudgingBatch(frozenset(tasks), frozenset())]
     n_controls = min(options.controls, len(controls))
-    size = max(1, options.batch - options.controls)
+    size = max(1, options.test_interval - options.controls)
     n_batches = max(1, min(ceil(len(tasks) / size), len(controls) // n_controls))
     drawn = Random(f"{options.seed} {machine}").sample(controls, n_batches * n_controls)
     return [
@@ -161,7 +161,7 @@ def _test_judges(campaign: Campaign, records: Iterable[Judgement]) -> list[_Test
     The tasks of a person are one batch.
     """
     tasks = {task.number: task for task in campaign.tasks}
-    all_records = list(records)
+    all_records = [record for record in records if not record.is_lead_decision]
     by_judge: dict[str, list[Judgement]] = defaultdict(list)
     for judgement in effective_judgements(all_records):
         by_judge[judgement.judge].append(judgement)
@@ -237,6 +237,8 @@ class SelectedJudgements(NamedTuple):
     """Number of excluded judgements by reason."""
     additions: Mapping[TextLink, int]
     """Number of judges by added link."""
+    lead_decisions: Mapping[TextLink, Judgement]
+    """Decisions of the lead on ties, by link; none for an automatic judge."""
 
 
 def select_judgements(
@@ -252,22 +254,33 @@ def select_judgements(
     judgements: dict[tuple[int, int], list[Judgement]] = defaultdict(list)
     excluded: Counter[str] = Counter()
     added: Counter[TextLink] = Counter()
-    documents = {task.number: task.document for task in campaign.tasks}
-    effective = effective_judgements(records)
-    excluded["undone, or judged again"] = sum(judgement.decision is not Decision.UNDO for judgement in records) - len(
-        effective
-    )
+    tasks = {task.number: task for task in campaign.tasks}
+    votes = [record for record in records if not record.is_lead_decision]
+    effective = effective_judgements(votes)
+    excluded["undone, or judged again"] = sum(record.decision is not Decision.UNDO for record in votes) - len(effective)
     for judgement in effective:
         reason = _exclusion_reason(judgement, machine, failed, controls)
         if reason is not None:
             excluded[reason] += 1
         elif judgement.decision is Decision.ADD:
             added[
-                TextLink(documents[judgement.task], judgement.start or 0, judgement.end or 0, judgement.becomes or "")
+                TextLink(
+                    tasks[judgement.task].document, judgement.start or 0, judgement.end or 0, judgement.becomes or ""
+                )
             ] += 1
         elif judgement.link is not None:
             judgements[judgement.task, judgement.link].append(judgement)
-    return SelectedJudgements(judgements, {reason: count for reason, count in excluded.items() if count}, added)
+    counts = {reason: count for reason, count in excluded.items() if count}
+    return SelectedJudgements(judgements, counts, added, {} if machine else _find_lead_decisions(records, tasks))
+
+
+def _find_lead_decisions(records: Iterable[Judgement], tasks: Mapping[int, JudgingTask]) -> dict[TextLink, Judgement]:
+    """Return the last decision of the lead on each link; `tasks` has all tasks of the campaign by number."""
+    return {
+        tasks[record.task].to_text_link(tasks[record.task].links[record.link]): record
+        for record in records
+        if record.is_lead_decision and record.link is not None
+    }
 
 
 def _exclusion_reason(
@@ -289,12 +302,12 @@ def _exclusion_reason(
 
 
 def collect_judged_links(
-    campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]], *, judges: int | None = None
+    campaign: Campaign, selected: SelectedJudgements, *, judges: int | None = None
 ) -> list[JudgedLink]:
     """Return every link that was shown outside controls, with its majority outcome; None as outcome if undecided.
 
-    `judgements` are keyed by task number and link index. A link is open until `judges` have judged it (default: as many
-    as the campaign asks for). An outcome before that would favour links on which the first judges happen to agree.
+    A link is open until `judges` have judged it (default: as many as the campaign asks for). An outcome before that
+    would favour links on which the first judges happen to agree. If they are tied, the decision of the lead counts.
     """
     links = []
     required = campaign.options.judges if judges is None else judges
@@ -303,11 +316,19 @@ def collect_judged_links(
             continue
         source = campaign.options.sources[task.source]
         for index, link in enumerate(task.links):
-            link_judgements = judgements.get((task.number, index), ())
-            consensus = find_consensus(link_judgements, required)
-            is_tied = consensus is None and len(select_votes(link_judgements, required)) == required
-            outcome = () if consensus is None else (consensus.decision, consensus.becomes)
-            links.append(JudgedLink(source, task.start, task.to_text_link(link), *outcome)._replace(is_tied=is_tied))
+            text_link, link_judgements = task.to_text_link(link), selected.judgements.get((task.number, index), ())
+            consensus = find_consensus(link_judgements, required, selected.lead_decisions.get(text_link))
+            judged_link = JudgedLink(source, task.start, text_link)
+            if consensus is None:
+                links.append(judged_link._replace(is_tied=find_tie(link_judgements, required) == "decision"))
+            else:
+                links.append(
+                    judged_link._replace(
+                        outcome=consensus.decision,
+                        becomes=consensus.becomes,
+                        is_lead_decision=consensus.is_lead_decision,
+                    )
+                )
     return links
 
 

@@ -20,12 +20,14 @@ from karat.model.json.decoder import read_json_value
 from karat.model.results.result import Result
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.protocols.verification.campaign import Campaign
-from karat.protocols.verification.judgements import Decision, Judgement, find_consensus
+from karat.protocols.verification.judgements import PEOPLE, Decision, Judgement, find_consensus
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
 from karat.storage.files import Source
 
 LAYOUT: Final = "karat-overlay/2"
+NO_MAJORITY: Final = "links without a majority"
+"""Why a link is undecided if the judges are tied, and the lead has not decided."""
 _NORMAL_IDS = ReadOptions(ids=Ids.NORMALISED)
 _T = TypeVar("_T")
 Action: TypeAlias = Literal["add", "remove", "relink"]
@@ -54,7 +56,7 @@ class OverlayChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     becomes: str | None = None
     """New entity of a relinked label."""
     votes: Mapping[str, int] = {}
-    """Number of judges by decision."""
+    """Number of judges by decision; `lead` is 1 if the lead decided a tie."""
     sources: tuple[str, ...] = ()
     """Sources with the link."""
 
@@ -76,6 +78,8 @@ class OverlayHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`people`, or the name of an automatic judge."""
     undecided: Mapping[str, int]
     """Number of undecided links by reason."""
+    lead_decisions: int = 0
+    """Number of links without a majority that the lead decided."""
 
 
 class Overlay(NamedTuple):
@@ -95,8 +99,9 @@ def build_overlay(
 ) -> Overlay:
     """Build the patch of the gold standard that follows from the judgements on a campaign.
 
-    All judgements on a link count together, from whichever source it was shown. The majority decides. A tie changes
-    nothing, and neither does a link that fewer people judged than the campaign asks for. Gold links are removed or
+    All judgements on a link count together, from whichever source it was shown. The majority decides, and the lead if
+    there is none. An undecided tie changes nothing, and neither does a link that fewer people judged than the campaign
+    asks for. Gold links are removed or
     relinked. Links of systems that were verified, or modified to another entity, are added if they overlap no remaining
     gold label and no addition with more votes. On the span of a gold label without entity (NIL) they relink it. The
     same holds for links that judges added. `machine` names the automatic judge whose judgements count instead of those
@@ -107,21 +112,23 @@ def build_overlay(
     judgements, sources = _group_by_link(campaign, selected.judgements)
     n_required = options.judges if machine is None else 1
     undecided: Counter[str] = Counter()
+    n_lead_decisions = 0
     corrections: list[OverlayChange] = []
     offers: list[tuple[int, TextLink, OverlayChange]] = []
     for link, link_judgements in judgements.items():
-        consensus = find_consensus(link_judgements, len(link_judgements))
+        consensus = find_consensus(link_judgements, len(link_judgements), selected.lead_decisions.get(link))
         if len({judgement.judge for judgement in link_judgements}) < n_required:
             undecided["links that need more judges"] += 1
             continue
         if consensus is None:
-            undecided["links without a majority"] += 1
+            undecided[NO_MAJORITY] += 1
             continue
+        n_lead_decisions += consensus.is_lead_decision
         link_sources, votes = tuple(sources[link]), consensus.votes
         if options.gold not in link_sources and consensus.becomes is not None:
             location = link._replace(entity=consensus.becomes)
             offers.append(
-                (votes[consensus.decision], location, OverlayChange("add", *location, None, votes, link_sources))
+                (votes.get(consensus.decision, 0), location, OverlayChange("add", *location, None, votes, link_sources))
             )
         elif options.gold in link_sources and consensus.decision is not Decision.VERIFY:
             action: Action = "remove" if consensus.becomes is None else "relink"
@@ -142,7 +149,14 @@ def build_overlay(
         labels[change.document] = new_labels
         changes.append(fitting)
     header = OverlayHeader(
-        LAYOUT, options.name, version, options.dataset, options.digest, machine or "people", dict(undecided)
+        layout=LAYOUT,
+        name=options.name,
+        version=version,
+        dataset=options.dataset,
+        digest=options.digest,
+        judged_by=machine or PEOPLE,
+        undecided=dict(undecided),
+        lead_decisions=n_lead_decisions,
     )
     return Overlay(
         header,
@@ -326,9 +340,19 @@ def score_overlay(path: str, scored: ScoredRuns) -> tuple[list[Result], list[str
 
     Returns the results in the order of the runs, and a note for each kind of change that could not be applied.
     """
-    patch = apply_overlay(scored.corpus, read_overlay(path))
+    overlay = read_overlay(path)
+    patch = apply_overlay(scored.corpus, overlay)
     results = [create_evaluation(item.request, patch.corpus, item.run).result for item in scored.runs]
-    return results, [f"{path}: {reason}: {count}" for reason, count in patch.excluded.items() if count]
+    notes = [f"{path}: {reason}: {count}" for reason, count in patch.excluded.items() if count]
+    return results, [*notes, *(f"{path}: {note}" for note in describe_ties(overlay.header))]
+
+
+def describe_ties(header: OverlayHeader) -> list[str]:
+    """Return a note with the numbers of ties that the lead decided and of those undecided; none without ties."""
+    n_undecided = header.undecided.get(NO_MAJORITY, 0)
+    if not n_undecided and not header.lead_decisions:
+        return []
+    return [f"links without a majority: {header.lead_decisions:,} decided by the lead, {n_undecided:,} undecided"]
 
 
 def describe_rank_changes(before: Sequence[Result], after: Sequence[Result]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count, wrap_text
+from karat.protocols.verification.judgements import PEOPLE
 from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality
 from karat.protocols.verification.posthoc import MissingShare, PairMeasures
 from karat.render.tables import UNDEFINED, draw_text
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PosthocRecord(JsonRecord, frozen=True):
-    """Numbers of correct, predicted and expected links, with precision, recall and F1; null if undefined.
+    """Numbers of correct, predicted and expected links shown, with precision, recall and F1; null if undefined.
 
     An interval is null if fewer than two documents count, or if all samples give the same value.
     """
@@ -37,9 +38,9 @@ class SourceRecord(JsonRecord, frozen=True):
     """One source: its links and tasks, their outcomes, and its scores before and after verification.
 
     `links_shown`: links shown to judges. `open`: links that still need judgements. `tied`: links that all required
-    judges have judged, without a majority. `original`: scores against the original gold. `posthoc`: scores after
-    verification. `overlaps`: kinds of overlap with the links of each other source. `excluded_links`: links not shown,
-    by reason.
+    judges have judged without a majority. `lead_decisions`: such links that the lead decided. `original`: scores
+    against the original gold. `posthoc`: scores after verification. `overlaps`: kinds of overlap with the links of each
+    other source. `excluded_links`: links not shown, by reason.
     """
 
     source: str
@@ -56,13 +57,15 @@ class SourceRecord(JsonRecord, frozen=True):
     overlaps: Mapping[str, Mapping[str, int]]
     excluded_links: Mapping[str, int]
     tied: int = 0
+    lead_decisions: int = 0
 
 
 class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     """The output of `karat verify report --json`, one object per campaign.
 
     `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
-    posthoc recall is null for all sources; null if it is not. `pairs`: union, rates and recall of every two sources.
+    posthoc recall is null for all sources; null if it is not. `scores_undefined`: why all scores before and after
+    verification are null; null if they are not. `pairs`: union, rates and recall of every two sources.
     """
 
     campaign: str
@@ -83,6 +86,7 @@ class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     links_shown: int = 0
     open: int = 0
     recall_undefined: str | None = None
+    scores_undefined: str | None = None
     pairs: tuple[PairMeasures, ...] = ()
 
 
@@ -106,6 +110,7 @@ def build_file(verification: Verification) -> VerificationFile:
         additions=verification.n_additions,
         open=verification.n_open,
         recall_undefined=verification.recall_reason,
+        scores_undefined=verification.scores_reason,
     )
 
 
@@ -127,6 +132,7 @@ def _build_source_record(source: SourceMeasures, excluded_links: Mapping[str, in
         },
         excluded_links=excluded_links,
         tied=source.n_tied,
+        lead_decisions=source.n_lead_decisions,
     )
 
 
@@ -160,13 +166,14 @@ def _render_campaign(verification: Verification, details: bool, width: int | Non
     blocks = [
         head,
         draw_text(_build_outcome_rows(verification.sources), width=width),
-        draw_text(_build_score_rows(verification), width=width),
+        *([draw_text(_build_score_rows(verification), width=width)] if verification.scores_reason is None else []),
         _explain_scores(verification),
     ]
     if verification.pairs:
         blocks += [draw_text(_build_source_pair_rows(verification), width=width), _PAIR_LEGEND]
     if details:
-        blocks.append(draw_text(_build_overlap_rows(verification), (0, 1), width=width))
+        if verification.scores_reason is None:
+            blocks.append(draw_text(_build_overlap_rows(verification), (0, 1), width=width))
         blocks.append(draw_text(_build_judge_rows(verification), (0, 1), width=width))
         if verification.agreement.pairs:
             blocks.append(draw_text(_build_pair_rows(verification), (0, 1), width=width))
@@ -233,12 +240,17 @@ def _build_score_rows(verification: Verification) -> list[list[str]]:
 
 
 def _explain_scores(verification: Verification) -> str:
-    """Return the legend of the table of scores."""
+    """Return the legend of the table of scores, or why there is none."""
+    if verification.scores_reason is not None:
+        return (
+            f"No precision and recall: {verification.scores_reason}, so the judgements cover no whole source. The rate "
+            "is that of the links shown. For scores on all links, use karat verify overlay and karat score --overlay."
+        )
     sentences = [
         "before: against the original gold standard (same entity, overlapping span).",
         "paper: verified links only, as the paper defines it.",
-        "code: modified links too, and any link that a judge accepted, in fully judged passages, as the paper's code "
-        "computes it.",
+        "code: modified links too, and any link that a judge accepted, in fully judged passages "
+        f"({_count_passages(verification)}), as the paper's code computes it.",
     ]
     if verification.recall_reason is not None:
         sentences.append(f"No recall after verification: {verification.recall_reason}.")
@@ -262,6 +274,15 @@ def _explain_scores(verification: Verification) -> str:
                 "value is above 100."
             )
     return " ".join(sentences)
+
+
+def _count_passages(verification: Verification) -> str:
+    """Return how many passages have an outcome for each link; an undecided tie is none."""
+    passages = {(link.link.document, link.passage_start) for link in verification.judged_links}
+    incomplete = {
+        (link.link.document, link.passage_start) for link in verification.judged_links if link.outcome is None
+    }
+    return f"{len(passages) - len(incomplete):,} of {len(passages):,}"
 
 
 def _build_source_pair_rows(verification: Verification) -> list[list[str]]:
@@ -358,8 +379,14 @@ def _format_notes(verification: Verification) -> list[str]:
         f"Cohen's kappa {_format_number(item.kappa)}"
         for item in verification.machines
     ]
+    if verification.n_tied or verification.n_lead_decisions:
+        notes.append(
+            f"ties of judges: {format_count(verification.n_lead_decisions, 'link')} decided by the lead, "
+            f"{verification.n_tied:,} undecided{' (decide them: karat verify ties)' * bool(verification.n_tied)}"
+        )
     people = Counter(item.control_result for item in verification.judges if item.machine is None)
     notes.append(f"judges: {', '.join(f'{count} {passing}' for passing, count in people.items()) or 'none'}")
+    notes += _describe_untested(verification)
     if verification.times.n_timed:
         low, middle, high = (f"{second:.1f}" for second in verification.times[1:])
         notes.append(f"seconds per judgement: median {middle}, quartiles {low} and {high}")
@@ -375,6 +402,19 @@ def _format_notes(verification: Verification) -> list[str]:
         for reason, count in item.items()
     ]
     return notes
+
+
+def _describe_untested(verification: Verification) -> list[str]:
+    """Return a note on the judgements that count though no control tested the judge; none without such judgements."""
+    machine = None if verification.judged_by == PEOPLE else verification.judged_by
+    n_by_result: Counter[str] = Counter()
+    for item in verification.judges:
+        if item.machine == machine and item.control_result != "failed":
+            n_by_result[item.control_result] += item.judgements
+    n_untested = n_by_result["not tested"]
+    if not n_untested:
+        return []
+    return [f"judgements of judges whom no control tested: {n_untested:,} of {n_by_result.total():,}; they count"]
 
 
 def _render_totals(verifications: Sequence[Verification], width: int | None) -> str:

@@ -44,6 +44,7 @@ _TITLES = {
     "controls": "Decisions on controls",
     "wrong-controls": "Wrong decisions on controls",
     "excluded": "Judgements of judges who failed a control",
+    "untested": "Judgements of judges who had no control yet",
     "late": "Judgements after the lease had expired",
     "added": "Added links",
     "skipped": "Skipped tasks",
@@ -52,6 +53,7 @@ _TITLES = {
     "modified": "Modified links",
     "removed": "Removed links",
     "tied": "Links without a majority",
+    "lead-decisions": "Ties that the lead decided",
     "open": "Open links",
     "shared": "Links with several judges",
     "agreed": "Links on which all judges agree",
@@ -108,7 +110,8 @@ class CampaignView:
     def _build_progress(self, monitor: CampaignMonitor) -> FigureGroup:
         """Return how many links are judged, and their outcomes."""
         options = self.store.options
-        names = ["judged", "verified", "modified", "removed", *["tied"] * (options.judges > 1), "open"]
+        ties = ["tied", "lead-decisions"] if options.judges > 1 else []
+        names = ["judged", "verified", "modified", "removed", *ties, "open"]
         counts = {name: len(monitor.find_cases(name)) for name in names}
         figures = [
             LeadFigure(
@@ -123,7 +126,10 @@ class CampaignView:
         if options.additions:
             figures.append(_count(monitor, "added"))
         needed = "1 judge" if options.judges == 1 else f"{options.judges} judges"
-        return FigureGroup("Progress", tuple(figures), f"A link is judged after the decisions of {needed}.")
+        note = f"A link is judged after the decisions of {needed}."
+        if ties:
+            note += " The command karat verify ties decides links without a majority."
+        return FigureGroup("Progress", tuple(figures), note)
 
     def _build_controls(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> FigureGroup:
         """Return how judges did on controls."""
@@ -152,8 +158,10 @@ class CampaignView:
                     is_alarm=n_failed > 0,
                 ),
                 _count(monitor, "excluded"),
+                _count(monitor, "untested"),
             ),
-            "The judgements of a judge who failed a control do not count, and their tasks are offered again.",
+            "The judgements of a judge who failed a control do not count, and their tasks are offered again. "
+            "Judgements before the first control count.",
         )
 
     def _build_persons(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> tuple[PersonRow, ...]:
@@ -228,7 +236,10 @@ class CampaignView:
         outcome = monitor.get_outcome(case)
         if outcome is not None and self.store.options.kind != "survey":
             decided = "no majority" if outcome.is_tied else "open"
-            notes.append(f"outcome: {decided if outcome.outcome is None else _WORDS[outcome.outcome]}")
+            by_lead = " by the lead" * outcome.is_lead_decision
+            notes.append(f"outcome: {decided if outcome.outcome is None else _WORDS[outcome.outcome]}{by_lead}")
+            if outcome.is_tied or outcome.is_lead_decision:
+                notes.append(f"to decide: karat verify ties --decide {task.number}:{case.link}=…")
         return LeadCase(
             task.document,
             task.text,

@@ -27,6 +27,7 @@ from karat.protocols.campaigns.signatures import name_task
 from karat.protocols.campaigns.tables import JUDGES, LEASES, MAX_PSEUDONYM, RECORDS, TASKS
 from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask
 from karat.protocols.verification.judgements import (
+    LEAD,
     OUTCOMES,
     REQUIRED_DECISIONS,
     Decision,
@@ -40,6 +41,7 @@ from karat.protocols.verification.outcomes import (
     judge_qualities,
     passes_control,
 )
+from karat.protocols.verification.ties import LeadDecision
 from karat.storage.database_errors import DAMAGED, DatabaseUnavailableError
 
 
@@ -185,7 +187,8 @@ class CampaignStore(ParticipantStore):
     def lease_task(self, judge: str) -> JudgingTask | None:
         """Return the judge's open task, or reserve a new one for the judge; None if no task is available.
 
-        A control is chosen first if one is due, then a passage that the judge has not seen, then any other task.
+        A control is chosen first if one is due, then a passage that the judge has not seen, then any other task. A
+        judge who had no control gets one last, so that everyone who does all available tasks is tested.
         """
 
         def lease(connection: Connection) -> int | None:
@@ -195,6 +198,8 @@ class CampaignStore(ParticipantStore):
                 number = self._pick_control(connection, judge)
                 for is_new in (True, False):  # prefer a passage that the judge has not seen
                     number = self._pick_task(connection, judge, is_new=is_new) if number is None else number
+                if number is None:
+                    number = self._pick_control(connection, judge, is_last=True)
                 if number is not None:
                     until = self.clock() + self.options.lease
                     connection.execute(insert(LEASES).values(task=number, judge=judge, until=until, state="open"))
@@ -250,21 +255,22 @@ class CampaignStore(ParticipantStore):
         """
         return bool(self.options.batch) and n_done >= self.options.batch
 
-    def _pick_control(self, connection: Connection, judge: str) -> int | None:
+    def _pick_control(self, connection: Connection, judge: str, *, is_last: bool = False) -> int | None:
         """Return the number of an unseen control task if one is due after the judge's completed tasks; else None.
 
-        The secret of the campaign decides at which positions of a judge's batch a control is due, and which one.
-        Passages that the judge has not seen are preferred, as for other tasks.
+        The secret of the campaign decides at which positions of a judge's tasks a control is due, and which one. With
+        `is_last`, one is due for a judge who had none. Passages that the judge has not seen are preferred, as for other
+        tasks.
         """
         options = self.options
         if not options.controls:
             return None
-        positions = Random(self._sign(f"positions {judge}")).sample(range(options.batch), options.controls)
         n_done = count_done(connection, judge)
+        n_due = max(self._count_due_controls(judge, n_done), is_last and n_done > 0)
         states = {row.task: row.state for row in connection.execute(select(LEASES).where(LEASES.c.judge == judge))}
         controls = {number for number, task in self._tasks.items() if task.is_control}
         n_given = sum(states.get(number) in ("open", "done") for number in controls)
-        if n_given >= sum(position <= n_done for position in positions):
+        if n_given >= n_due:
             return None
         unseen = sorted(controls - states.keys())
         if not unseen:
@@ -272,6 +278,15 @@ class CampaignStore(ParticipantStore):
         passages = {(self._tasks[number].document, self._tasks[number].start) for number in states}
         is_new = [n for n in unseen if (self._tasks[n].document, self._tasks[n].start) not in passages]
         return Random(self._sign(f"control {judge} {len(unseen)}")).choice(is_new or unseen)
+
+    def _count_due_controls(self, judge: str, n_done: int) -> int:
+        """Return how many controls a judge who completed `n_done` tasks should have had, with the next task."""
+        random, size = Random(self._sign(f"positions {judge}")), self.options.test_interval
+        return sum(
+            start + position <= n_done
+            for start in range(0, n_done + 1, size)
+            for position in random.sample(range(size), self.options.controls)
+        )
 
     def _pick_task(self, connection: Connection, judge: str, *, is_new: bool) -> int | None:
         """Return the number of the next task that needs judges and that the judge never had; None if there is none.
@@ -522,6 +537,31 @@ class CampaignStore(ParticipantStore):
             decided_links = {stored.link for stored in _task_records(connection, judge, task.number)}
             _insert_records(connection, [record for record in records if record.link not in decided_links])
 
+    def record_lead_decisions(self, decisions: Iterable[LeadDecision]) -> None:
+        """Store decisions of the lead on ties; a later decision on a link replaces an earlier one."""
+        records = []
+        for decision in decisions:
+            task = self._tasks[decision.task]
+            link = task.links[decision.link_index]
+            records.append(
+                Judgement(
+                    id=secrets.token_hex(16),
+                    judge=LEAD,
+                    task=task.number,
+                    decision=decision.decision,
+                    server_time=self._get_iso_time(),
+                    link=decision.link_index,
+                    surface=task.surface(link),
+                    start=link.start,
+                    end=link.end,
+                    entity=link.entity,
+                    becomes=decision.becomes,
+                    is_lead_decision=True,
+                )
+            )
+        with self.database.open_write_transaction() as connection:
+            _insert_records(connection, records)
+
     def get_task_records(self, judge: str, task: JudgingTask) -> list[Judgement]:
         """Return all records of a judge on a task, oldest first, including withdrawn ones."""
         with self.database.open_read_transaction() as connection:
@@ -547,11 +587,14 @@ class CampaignStore(ParticipantStore):
             new = list({record.id: record for record in record_list if record.id not in stored_ids}.values())
             judges = set(connection.execute(select(JUDGES.c.pseudonym)).scalars())
             for judge, machine in {
-                record.judge: record.machine for record in new if record.judge not in judges
+                record.judge: record.machine
+                for record in new
+                if record.judge not in judges and not record.is_lead_decision
             }.items():
                 connection.execute(insert(JUDGES).values(pseudonym=judge, machine=machine, failed=False))
             _insert_records(connection, new)
-            for judge, number in dict.fromkeys((record.judge, record.task) for record in new if record.machine is None):
+            people = [record for record in new if record.machine is None and not record.is_lead_decision]
+            for judge, number in dict.fromkeys((record.judge, record.task) for record in people):
                 own_lease = and_(LEASES.c.task == number, LEASES.c.judge == judge)
                 lease = connection.execute(select(LEASES).where(own_lease)).first()
                 if lease is None:
@@ -576,6 +619,8 @@ def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTa
         actual = f"link {record.link}, which task {record.task} does not have"
     elif not 0 < len(record.judge) <= MAX_PSEUDONYM or "\0" in record.id + record.judge:
         actual = "an id that is no id of a judge or judgement"
+    elif record.is_lead_decision and (record.link is None or record.decision not in OUTCOMES):
+        actual = "a decision of the lead that is not about a link"
     if actual is not None:
         raise InputError(
             where,

@@ -1,0 +1,112 @@
+"""Links on which judges are tied, and the decisions of the lead on them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from karat.model.errors import UsageError
+from karat.protocols.verification.campaign import Campaign, JudgingTask, TaskLink
+from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie
+from karat.protocols.verification.outcomes import select_judgements
+from karat.protocols.verification.posthoc import TextLink
+
+
+class TiedLink(NamedTuple):
+    """A link on which judges are tied, or on which the lead decided."""
+
+    task: JudgingTask
+    """The first task that shows the link."""
+    link_index: int
+    """Index of the link in the task."""
+    judgements: Mapping[str, Sequence[Judgement]]
+    """Judgements that count on the link, by source that has it."""
+    is_tied: bool
+    """Whether the judges are tied. If not, the decision of the lead has no effect."""
+    lead_decision: Judgement | None
+    """Decision of the lead; None if undecided."""
+
+    @property
+    def name(self) -> str:
+        """Name by which the lead refers to the link."""
+        return f"{self.task.number}:{self.link_index}"
+
+    @property
+    def link(self) -> TaskLink:
+        """The link."""
+        return self.task.links[self.link_index]
+
+
+class LeadDecision(NamedTuple):
+    """A decision of the lead on a tie."""
+
+    task: int
+    """Number of a task that shows the link."""
+    link_index: int
+    """Index of the link in the task."""
+    decision: Decision
+    """Verify, modify or remove."""
+    becomes: str | None
+    """Entity that the link is modified to."""
+
+
+def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink]:
+    """Return the links on which people are tied or the lead decided, in the order of tasks, each link once.
+
+    Judges can be tied on a link as one source shows it, which decides scores, or over all sources that have the link,
+    which decides the overlay. Raise `UsageError` for a survey.
+    """
+    n_judges = campaign.options.judges
+    selected = select_judgements(campaign.require_kind("verify"), records)
+    ties = []
+    for link, occurrences in _group_occurrences(campaign).items():
+        groups = [selected.judgements.get((task.number, index), ()) for task, index in occurrences]
+        pooled = [judgement for group in groups for judgement in group]
+        has_enough = len({judgement.judge for judgement in pooled}) >= n_judges
+        is_tied = any(find_tie(group, n_judges) for group in groups) or (
+            has_enough and find_tie(pooled, len(pooled)) is not None
+        )
+        lead_decision = selected.lead_decisions.get(link)
+        if is_tied or lead_decision is not None:
+            sources = [campaign.options.sources[task.source] for task, _ in occurrences]
+            judgements = dict(zip(sources, groups, strict=True))
+            ties.append(TiedLink(*occurrences[0], judgements, is_tied, lead_decision))
+    return ties
+
+
+def _group_occurrences(campaign: Campaign) -> Mapping[TextLink, list[tuple[JudgingTask, int]]]:
+    """Return the tasks that show each link outside controls, with the index of the link in the task."""
+    occurrences: dict[TextLink, list[tuple[JudgingTask, int]]] = defaultdict(list)
+    for task in campaign.tasks:
+        for index, link in enumerate(() if task.is_control else task.links):
+            occurrences[task.to_text_link(link)].append((task, index))
+    return occurrences
+
+
+def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> LeadDecision:
+    """Parse `TASK:LINK=DECISION`, in which DECISION is `verify`, `remove` or the id of another entity.
+
+    Raise `UsageError` for another form, and for a link on which judges are not tied.
+    """
+    name, _, value = (part.strip() for part in text.partition("="))
+    if not value or value == Decision.MODIFY:
+        raise UsageError(f"--decide {text}: no decision. Pass TASK:LINK=verify, =remove or =ENTITY, such as 12:0=Q64.")
+    tied = {tie.task.to_text_link(tie.link) for tie in ties if tie.is_tied}
+    occurrences = {
+        f"{task.number}:{index}": (task, index) for task in campaign.tasks for index in range(len(task.links))
+    }
+    if name not in occurrences or _to_text_link(*occurrences[name]) not in tied or occurrences[name][0].is_control:
+        raise UsageError(
+            f"--decide {text}: judges are not tied on a link {name}. List the ties: karat verify ties STORE."
+        )
+    task, index = occurrences[name]
+    if value in (*OUTCOMES, task.links[index].entity):
+        decision = Decision.VERIFY if value == task.links[index].entity else Decision(value)
+        return LeadDecision(task.number, index, decision, None)
+    return LeadDecision(task.number, index, Decision.MODIFY, value)
+
+
+def _to_text_link(task: JudgingTask, index: int) -> TextLink:
+    """Return the link at an index of a task."""
+    return task.to_text_link(task.links[index])

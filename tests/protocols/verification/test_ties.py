@@ -1,0 +1,168 @@
+"""Ties of judges, and the decisions of the lead on them."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from karat.model.errors import InputError, UsageError
+from karat.protocols.verification.campaign_builder import build_campaign
+from karat.protocols.verification.judgements import Decision
+from karat.protocols.verification.measures import measure_campaign
+from karat.protocols.verification.monitoring import CampaignMonitor
+from karat.protocols.verification.overlay import build_overlay
+from karat.protocols.verification.ties import find_ties, parse_decision
+from karat.render.verification.report import render_page, to_json
+from karat.render.verification.ties import render_ties
+from tests.protocols.verification.test_overlay import corpus, judged, run
+
+pytestmark = pytest.mark.extras
+
+V, R = Decision.VERIFY, Decision.REMOVE
+GOLD = {("gold", "Anna"): V, ("gold", "Ulm"): V, ("gold", "Bern"): R}
+SYSTEM = {("s", "Anna"): V, ("s", "Ulm"): R, ("s", "Chur"): V}
+
+
+def create_store(folder, made, name="toy"):
+    from karat.protocols.verification.store.store import CampaignStore
+
+    return CampaignStore.create(str(folder / f"{name}.sqlite"), made)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A campaign with two judges per link, who are tied on Bern (gold) and Chur (system)."""
+    gold = corpus(Anna="Q1", Ulm="Q2", Bern="Q3")
+    made = build_campaign(gold, [run(Anna="Q1", Ulm="Q9", Chur="Q4")], name="toy", controls=0, judges=2)
+    store = create_store(tmp_path, made)
+    others = GOLD | SYSTEM | {("gold", "Bern"): V, ("s", "Chur"): "Q5"}
+    store.import_records(judged(made, GOLD | SYSTEM) + judged(made, others, "ben"))
+    return store
+
+
+def find_names(store):
+    return {tie.task.surface(tie.link): tie.name for tie in find_ties(store.campaign, store.get_records())}
+
+
+def decide(store, **decisions):
+    names, ties = find_names(store), find_ties(store.campaign, store.get_records())
+    texts = [f"{names[surface]}={decision}" for surface, decision in decisions.items()]
+    store.record_lead_decisions([parse_decision(store.campaign, ties, text) for text in texts])
+
+
+def test_ties_are_listed_with_votes_until_the_lead_decides(store):
+    ties = find_ties(store.campaign, store.get_records())
+    assert {tie.task.surface(tie.link) for tie in ties if tie.is_tied} == {"Bern", "Chur"}
+    page = render_ties(ties)
+    assert page.startswith("ties of judges: 2 links, 0 decided by the lead, 2 undecided\n")
+    assert "[Bern]" in page
+    assert "s: verify 1, modify to Q5 1" in page
+    decide(store, Bern="remove")
+    page = render_ties(find_ties(store.campaign, store.get_records()))
+    assert page.startswith("ties of judges: 2 links, 1 decided by the lead, 1 undecided\n")
+
+
+def test_a_decision_of_the_lead_settles_the_outcome_and_is_no_vote(store):
+    before = measure_campaign(store.campaign, store.get_records())
+    assert (before.n_tied, before.n_lead_decisions) == (2, 0)
+    decide(store, Bern="remove")
+    after = measure_campaign(store.campaign, store.get_records())
+    gold = after.sources[0]
+    assert (gold.outcomes, gold.n_tied, gold.n_lead_decisions) == ((2, 0, 1, 0), 0, 1)
+    assert gold.posthoc["paper"].precision == 2 / 3
+    assert (after.agreement, after.judges, after.excluded) == (before.agreement, before.judges, before.excluded)
+    assert "ties of judges: 1 link decided by the lead, 1 undecided (decide them: karat verify ties)" in " ".join(
+        render_page([after]).split()
+    )
+    (written,) = map(json.loads, to_json([after]).splitlines())
+    assert [(source["tied"], source["lead_decisions"]) for source in written["sources"]] == [(0, 1), (1, 0)]
+    assert [judge.judge for judge in store.list_judges()] == ["anna", "ben"]
+
+
+def test_the_last_decision_of_the_lead_counts_in_the_overlay(store):
+    assert build_overlay(store.campaign, store.get_records()).header.undecided["links without a majority"] == 2
+    decide(store, Bern="verify", Chur="Q6")
+    decide(store, Bern="remove")
+    overlay = build_overlay(store.campaign, store.get_records())
+    assert overlay.header.lead_decisions == 2
+    assert "links without a majority" not in overlay.header.undecided
+    changes = {(change.action, change.entity): change.votes for change in overlay.changes}
+    assert changes == {
+        ("add", "Q6"): {"verify": 1, "modify": 1, "lead": 1},
+        ("remove", "Q3"): {"verify": 1, "remove": 1, "lead": 1},
+    }
+
+
+def test_judges_of_two_sources_can_be_tied_on_one_link(tmp_path):
+    made = build_campaign(corpus(Anna="Q1"), [run(Anna="Q1")], name="toy", controls=0)
+    store = create_store(tmp_path, made)
+    store.import_records(judged(made, {("gold", "Anna"): R}) + judged(made, {("s", "Anna"): V}, "ben"))
+    decide(store, Anna="remove")
+    records = store.get_records()
+    assert [change.action for change in build_overlay(made, records).changes] == ["remove"]
+    found = measure_campaign(made, records)  # each source has one judge, so that nobody is tied there
+    assert (found.n_lead_decisions, found.sources[1].outcomes.verify) == (0, 1)
+
+
+def test_a_new_entity_without_majority_is_a_tie_that_the_lead_can_decide(tmp_path):
+    made = build_campaign(corpus(Anna="Q1"), [], name="toy", controls=0, judges=2)
+    store = create_store(tmp_path, made)
+    store.import_records(judged(made, {("gold", "Anna"): "Q5"}) + judged(made, {("gold", "Anna"): "Q6"}, "ben"))
+    assert measure_campaign(made, store.get_records()).sources[0].outcomes == (0, 1, 0, 0)
+    decide(store, Anna="Q6")
+    (change,) = build_overlay(made, store.get_records()).changes
+    assert (change.action, change.becomes) == ("relink", "Q6")
+
+
+def test_a_decision_has_no_effect_once_judges_are_no_longer_tied(store):
+    decide(store, Bern="verify")
+    bern = next(record for record in store.get_records() if record.judge == "ben" and record.surface == "Bern")
+    store.undo_record("ben", bern.id)
+    found = measure_campaign(store.campaign, store.get_records())
+    assert (found.n_lead_decisions, found.n_open) == (0, 1)
+    assert "verify (no tie, without effect)" in render_ties(find_ties(store.campaign, store.get_records()))
+
+
+def test_decisions_of_the_lead_are_exported_and_imported(store, tmp_path):
+    from karat.protocols.verification.store.backups import export_judgements, import_judgements
+
+    decide(store, Bern="remove")
+    copy = create_store(tmp_path, store.campaign, "copy")
+    lines = list(export_judgements(store))
+    assert import_judgements(copy, "copy", lines) == (13, 0)
+    assert measure_campaign(copy.campaign, copy.get_records()).n_lead_decisions == 1
+    assert [judge.judge for judge in copy.list_judges()] == ["anna", "ben"]
+    forged = [line.replace(b'"decision":"remove"', b'"decision":"skip"') for line in lines if b"is_lead" in line]
+    with pytest.raises(InputError, match="a decision of the lead that is not about a link"):
+        import_judgements(copy, "copy", [lines[0], *forged])
+
+
+@pytest.mark.parametrize("decision", ["", "modify"])
+def test_a_decision_needs_a_value(store, decision):
+    with pytest.raises(UsageError, match="no decision"):
+        decide(store, Bern=decision)
+
+
+def test_only_ties_can_be_decided(store):
+    ties = find_ties(store.campaign, store.get_records())
+    for name in ("99:0", "0:99", "Bern", ""):
+        with pytest.raises(UsageError, match="judges are not tied"):
+            parse_decision(store.campaign, ties, f"{name}=verify")
+
+
+def test_the_lead_page_shows_ties_and_decisions(store):
+    decide(store, Bern="remove")
+    monitor = CampaignMonitor(store.campaign, store.get_records(), datetime(2026, 1, 2, tzinfo=UTC))
+    names = ("tied", "lead-decisions", "removed", "judgements", "untested")
+    assert [len(monitor.find_cases(name)) for name in names] == [1, 1, 2, 12, 12]
+    assert set(monitor.qualities) == {"anna", "ben"}
+
+
+def test_the_command_lists_and_decides(store, karat_cli):
+    path, names = store.database.label, find_names(store)
+    done = karat_cli("verify", "ties", path, "--decide", f"{names['Bern']}=remove")
+    assert done.code == 0
+    assert "2 links, 1 decided by the lead, 1 undecided" in done.out
+    done = karat_cli("verify", "ties", path, "--decide", f"{names['Chur']}=verify", "--decide", "99:0=verify")
+    assert done.code == 2
+    assert measure_campaign(store.campaign, store.get_records()).n_lead_decisions == 1, "nothing is half stored"
