@@ -157,6 +157,7 @@ def broad(demo, tmp_path_factory) -> str:
         "high": [[one + 0.05 for one in row] for row in value],
         "better_systems": [[None] * 50] * 50,
         "tested_systems": [[[]] * 50] * 50,
+        "oracle": [False] * 50,
         "untested": [],
         "untested_reason": "",
         "direction": "high",

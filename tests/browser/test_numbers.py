@@ -54,6 +54,14 @@ def test_a_system_that_was_scored_otherwise_is_named(three, opened, tmp_path):
     with opened(path.as_uri()) as page:
         headline = page.locator("h1").inner_text()
         assert headline.endswith("It is significantly better than near-a. Not tested: near-b.")
+        rows = {row.locator("th").inner_text().split()[0]: row for row in page.locator("table.sheet tbody tr").all()}
+        marked = {
+            name: "?" in row.locator("td[data-label^='Linking F1']").first.inner_text() for name, row in rows.items()
+        }
+        assert marked == {"ahead": False, "near-a": False, "near-b": True}  # not tested is not significantly worse
+        legend = page.locator("p.quiet.prose").first.inner_text()
+        assert "?: the difference from a better score was not tested." in legend
+        assert "No mark: another system is significantly better." in legend
         page.locator("summary", has_text="Differences that were not tested").click()
         assert "near-b on three: ids is as-written, not normalised" in page.locator("main").inner_text()
 

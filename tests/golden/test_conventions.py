@@ -508,6 +508,39 @@ def test_similarity_lets_one_prediction_match_several():
         assert (alike.macro.value, alike.micro.value, alike.only_a, alike.only_b) == (1, 1, 0, 0)
 
 
+@pytest.mark.parametrize("profile", ["karat", "gerbil", "bat", "hipe"])
+def test_similarity_does_not_depend_on_the_order_of_systems(profile):
+    """Profiles ignore a link on an unlinked gold span: a link on an unlinked span of the other system still counts."""
+    one, two = (
+        similarity("demo", systems, profile=profile).pairs
+        for systems in (["demo/noisy", "demo/prior"], ["demo/prior", "demo/noisy"])
+    )
+    for alike, other_way in zip(one, two, strict=True):
+        assert (other_way.macro, other_way.micro) == (alike.macro, alike.micro)
+        assert (other_way.only_b, other_way.correct_b) == (alike.only_a, alike.correct_a)
+        assert (other_way.only_a, other_way.correct_a) == (alike.only_b, alike.correct_b)
+
+
+def test_similarity_counts_links_on_unlinked_spans():
+    """The first system only detects Ada, the second links her: 0 of 1 + 2 links, since no link is shared."""
+    corpus = corpus_of([Label(*ADA, "Q1")])
+    one = run_of([Prediction(*ADA), Prediction(*LOVELACE, "Q2")], name="one")
+    two = run_of([Prediction(*ADA, "Q1"), Prediction(*CHARLES, "Q3")], name="two")
+    for runs in ([one, two], [two, one]):
+        (alike,) = similarity(corpus, runs, settings={"match": "strong"}).pairs
+        assert (alike.micro.value, alike.micro.n) == (0, 3)
+
+
+def test_an_entity_of_one_system_is_correct_in_either_order():
+    """Q1 counts once per document, and the prediction with the higher score, on Ada, is the one that is judged."""
+    corpus = corpus_of([Label(*ADA, "Q1")])
+    one = run_of([Prediction(*ADA, "Q1", score=0.2), Prediction(*LOVELACE, "Q1", score=0.9)], name="one")
+    two = run_of([Prediction(*CHARLES, "Q3")], name="two")
+    (alike,) = similarity(corpus, [one, two], settings={"match": "entity"}).pairs
+    (other_way,) = similarity(corpus, [two, one], settings={"match": "entity"}).pairs
+    assert (alike.only_a, alike.correct_a) == (other_way.only_b, other_way.correct_b) == (1, 1)
+
+
 def test_similarity_of_nothing_with_nothing():
     corpus = corpus_of([Label(*ADA, "Q1")], [])
     (alike,) = similarity(

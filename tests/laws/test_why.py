@@ -12,6 +12,7 @@ from karat.analysis.explanation.gap import explain_gap
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import list_plugins
 from karat.model.spec.settings.settings import SETTINGS
+from karat.render.gap import render_page
 from tests import strategies
 
 PROFILES = [name for name in list_plugins("profiles") if not name.startswith("neleval-")]
@@ -58,6 +59,56 @@ def test_settings_that_go_together_are_one():
     assert together.settings == ("nil", "nil-ids", "prefixes")
     assert found.is_exact
     assert found.n_mixtures == 2 ** len(found.causes)
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("gerbil", "elevant"), ("elevant", "gerbil"), ("bat", "elevant")])
+def test_an_oracle_threshold_is_fixed_where_the_assignment_supports_none(theirs, ours):
+    """The lookup of `elevant` selects no thresholds: all mixtures use the one that the other profile selects."""
+    corpus, run = karat.load("demo"), karat.load_run("demo/noisy")
+    found = explain_gap(corpus, run, reference_profile=theirs, profile=ours)
+    ends = [karat.evaluate(corpus, run, profile=name, measures=["strong:micro.f1"]) for name in (theirs, ours)]
+    assert [found.reference_score, found.score] == [end["strong:micro.f1"] for end in ends]
+    assert [found.reference_signature, found.signature] == [end.signature for end in ends]
+    assert sum(cause.share for cause in found.causes) == pytest.approx(found.gap)
+    oracle = next(end for end in ends if end.thresholds)
+    assert found.fixed_threshold is not None
+    assert float(found.fixed_threshold.lstrip(">")) == oracle.thresholds["strong"]
+    threshold = next(cause for cause in found.causes if cause.settings == ("threshold",))
+    assert any(value.startswith("oracle") for value in (*threshold.reference_values, *threshold.values))
+    assert "(oracle)" in render_page(found, 0)
+    assert "assignment=lookup supports no oracle" in render_page(found, 0)
+
+
+def test_causes_that_depend_on_each_other_are_named():
+    """Under `gerbil` all ids of the demo are emerging entities: to switch ids or NIL alone ends that, as both do."""
+    found = explain_gap(karat.load("demo"), karat.load_run("demo/noisy"), reference_profile="gerbil")
+    shares = {cause.name: cause.share for cause in found.causes}
+    interaction = next(item for item in found.interactions if set(item.causes) == {"nil, nil-ids, prefixes", "ids"})
+    assert interaction.change_together == pytest.approx(interaction.changes_alone[0])
+    assert interaction.share == pytest.approx(sum(shares[name] for name in interaction.causes))
+    page = render_page(found, 0)
+    assert "(nil, nil-ids, prefixes) and ids depend on each other: -7.6 and -7.6 alone, -7.6 together." in page
+    assert "(nil, nil-ids, prefixes) + ids" in page.split("\n\n")[0]
+
+
+def test_causes_that_cancel_are_named():
+    """Of four mentions two are NIL, two optional: to count the first loses what to ignore the second gains."""
+    text = "Ada met Bob, Eve and Dan."
+    labels = (Label(0, 3, "Q1"), Label(8, 11, None), Label(13, 16, "Q3", optional=True), Label(21, 24, "Q4"))
+    corpus = Corpus.from_documents([Document("d", text, labels)])
+    run = Run.from_responses([Response("d", (Prediction(0, 3, "Q1"), Prediction(21, 24, "Q4")))])
+    found = explain_gap(
+        corpus,
+        run,
+        reference_profile="karat",
+        reference_settings={"nil": "dropped", "optional": "required"},
+        measure="strong:micro.r",
+    )
+    assert found.gap == pytest.approx(0)
+    (interaction,) = found.interactions
+    assert set(interaction.causes) == {"nil", "optional"}
+    assert interaction.share == pytest.approx(0)
+    assert sorted(interaction.changes_alone) == pytest.approx([2 / 4 - 2 / 3, 2 / 2 - 2 / 3])
 
 
 def test_a_measure_can_be_a_cause():

@@ -39,6 +39,48 @@ def test_pdflatex_typesets_the_folder_with_its_references(folder):
     assert bibliography.count(r"\bibitem") == 2  # Karat and the demo; the systems of the demo have no publication
 
 
+def test_tables_fit_the_page_without_being_scaled(folder):
+    """Wide tables are divided into columns that fit; a table is one float of its own, not one of many in a box."""
+    log = typeset(folder)
+    assert "Overfull" not in log
+    assert r"\resizebox" not in (folder / "paper.tex").read_text()
+    tables = {path.name: path.read_text() for path in (folder / "tables").iterdir()}
+    assert r"\resizebox" not in "".join(tables.values())
+    scores = tables["1-demo.tex"]
+    assert scores.count(r"\begin{tabular}{lrrr}") == 4  # a part for each of four views, below each other
+    assert all(f"{{c}}{{{view}}}" in scores for view in ("strong", "strong[in-kb]", "mention", "weak"))
+    assert "strong:macro.f1" in tables["1-demo-2.tex"]
+
+
+def test_a_dataset_of_ones_own_is_cited_with_what_it_states(tmp_path, karat_cli, monkeypatch):
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "home"))
+    gold, predictions = tmp_path / "gold.jsonl", tmp_path / "run.jsonl"
+    gold.write_text('{"id": "d", "text": "Ulm.", "labels": [{"start": 0, "end": 3, "entity": "Q3012"}]}\n')
+    predictions.write_text('{"id": "d", "predictions": [{"start": 0, "end": 3, "entity": "Q3012"}]}\n')
+    stated = ("--creator", "Ada Lovelace", "--creator", "Bob and {Sons", "--published", "2025-03-01")
+    for name, metadata in (("mine", stated), ("bare", ())):
+        assert karat_cli("data", "add", gold, "--name", name, *metadata).code == 0
+        ran = karat_cli("report", "--gold", name, predictions, "--to", "paper", "--out", tmp_path / name)
+        assert ran.code == 0, ran.err
+        assert ("references.bib: fill in AUTHOR and YEAR of bare" in ran.out) == (name == "bare")
+        assert "not cited, publication unknown: run" in ran.out
+        typeset(tmp_path / name)
+    mine, bare = (" ".join((tmp_path / name / "paper.bbl").read_text().split()) for name in ("mine", "bare"))
+    assert "Ada Lovelace and {Bob and Sons}" in mine
+    assert "2025" in mine
+    assert "AUTHOR" in bare
+    assert "YEAR" in bare
+
+
+def test_oracle_scores_are_marked_in_the_paper(tmp_path, karat_cli):
+    out = tmp_path / "paper"
+    arguments = ("demo/noisy", "demo/prior", "--profile", "gerbil", "--by", "types", "--to", "paper", "--out", out)
+    assert karat_cli("report", "--gold", "demo", *arguments, "--resamples", "20").code == 0
+    assert "strong (oracle)" in (out / "tables" / "1-demo.tex").read_text()
+    assert "strong (oracle), by types" in (out / "tables" / "1-demo-types.tex").read_text()
+    assert "(oracle) by dataset" in (out / "paper.tex").read_text()
+
+
 def test_names_that_are_tex_are_typeset_as_text(tmp_path, karat_cli):
     gold, predictions = tmp_path / "gold.jsonl", tmp_path / "run.jsonl"
     gold.write_text('{"id": "d", "text": "Ulm.", "labels": [{"start": 0, "end": 3, "entity": "Q3012"}]}\n')

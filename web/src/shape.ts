@@ -211,6 +211,7 @@ export interface MeasureTable {
   untested_reason: string;
   direction: "high" | "low" | "none";
   mean: (number | null)[];
+  oracle: boolean[];
 }
 
 /** Notes on one system on one dataset. */

@@ -9,13 +9,16 @@ export interface Cell {
   text: string;
   content?: ComponentChildren;
   isBest?: boolean;
-  /** Not the best, but no visible system is significantly better. */
-  isTied?: boolean;
+  /** A score that is not the best: no visible system is significantly better (≈), or some were not tested (?). */
+  mark?: "≈" | "?";
   /** Strength of the shading, from 0 to 1. */
   heat?: number;
   /** Lower bound, value and upper bound, scaled to 0 to 1. */
   interval?: readonly [number, number, number];
 }
+
+/** The text of a cell with its mark. */
+const markedText = ({ mark, text }: Cell): string => (mark ? `${mark} ${text}` : text);
 
 export interface Column {
   title: string;
@@ -141,7 +144,7 @@ export function Sheet({
                   const className = [
                     columnClass(column, chosenColumn),
                     cell.isBest && "best",
-                    cell.isTied && "tied",
+                    cell.mark === "≈" && "tied",
                     cell.heat !== undefined && "heated",
                   ]
                     .filter(Boolean)
@@ -247,7 +250,7 @@ const FORMATTERS: Record<string, (columns: readonly Column[], rows: Rows) => str
     return [
       formatLine(columns.map(columnLabel)),
       formatLine(columns.map((column) => (column.kind === "number" ? "---:" : "---"))),
-      ...rows.map((row) => formatLine(row.map((cell) => (cell.isBest ? `**${cell.text}**` : cell.text)))),
+      ...rows.map((row) => formatLine(row.map((cell) => (cell.isBest ? `**${cell.text}**` : markedText(cell))))),
     ].join("\n");
   },
   LaTeX: (columns, rows) => {
@@ -260,9 +263,9 @@ const FORMATTERS: Record<string, (columns: readonly Column[], rows: Rows) => str
             shadeCommand(cell) +
             (cell.isBest
               ? `\\textbf{${escapeLatex(cell.text)}}`
-              : cell.isTied
+              : cell.mark === "≈"
                 ? `\\underline{${escapeLatex(cell.text)}}`
-                : escapeLatex(cell.text)),
+                : escapeLatex(markedText(cell))),
         ),
       ),
     );
@@ -405,14 +408,7 @@ function drawTable(columns: readonly Column[], rows: Rows): string {
           `<rect x="${offsets[columnIndex] - GAP / 2}" y="${y}" width="${widths[columnIndex] + GAP}" ` +
             `height="${rowHeight}" fill="#0a5a7d" fill-opacity="${(0.35 * cell.heat).toFixed(3)}"/>`,
         );
-      elements.push(
-        drawCell(
-          columnIndex,
-          y + 18,
-          cell.isTied ? `≈ ${cell.text}` : cell.text,
-          cell.isBest ? 'font-weight="bold"' : "",
-        ),
-      );
+      elements.push(drawCell(columnIndex, y + 18, markedText(cell), cell.isBest ? 'font-weight="bold"' : ""));
       if (!cell.interval) return;
       const [low, value, high] = cell.interval.map((share) =>
         (offsets[columnIndex] + share * widths[columnIndex]).toFixed(1),

@@ -132,10 +132,15 @@ def _write_paper(results: Sequence[Result], folder: str) -> None:
     from pathlib import Path
 
     from karat.render.paper_folder import build_paper
+    from karat.render.paper_references import list_open_entries, list_uncited
     from karat.storage.atomic_writing import open_for_writing
 
     for path, data in build_paper(results).items():
         (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
         with open_for_writing(str(Path(folder) / path)) as file:
             file.write(data)
-    echo(f"{folder}: tables, figures, methods, signatures and references. Run: cd {folder} && pdflatex paper.tex")
+    steps = "pdflatex paper && bibtex paper && pdflatex paper && pdflatex paper"
+    echo(f"{folder}: tables, figures, methods, signatures and references. Run: cd {folder} && {steps}")
+    uncited = ", ".join(list_uncited(results))
+    for note in [*list_open_entries(results), *[f"not cited, publication unknown: {uncited}"] * bool(uncited)]:
+        echo(note)

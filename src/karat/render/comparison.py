@@ -90,6 +90,7 @@ class ComparisonFile(JsonFile, frozen=True, tag="karat-comparison/2"):
     sensitivity: RankSensitivity | None
     linking_loss: LinkingLosses | None
     id_health: Mapping[str, IdHealth]
+    skipped: Mapping[str, Mapping[str, Mapping[str, int]]]
     notes: tuple[str, ...]
     options: ComparisonOptions
     signature: str
@@ -161,6 +162,7 @@ def render_page(comparison: Comparison, layout: str | None, *, details: bool, wi
     blocks += [_format_headline(comparison), draw(_build_score_rows(comparison), {0})]
     if comparison.excluded:
         blocks.append(f"not averaged: {'; '.join(f'{name} ({why})' for name, why in comparison.excluded.items())}")
+    blocks += _explain_undetectable(comparison)
     blocks += [_explain_table(comparison), draw(_build_pair_rows(comparison), {0})]
     blocks += [
         text
@@ -198,7 +200,7 @@ def to_table(comparison: Comparison) -> Arrow:
     rows = [
         {"dataset": dataset.name, "system": system, "measure": comparison.measure}
         | {name: getattr(score, name) for name in ("value", "low", "high", "rank", "differs_from_all", "seconds")}
-        | {"undefined": score.reason}
+        | {"undefined": score.reason, "oracle": score.is_oracle}
         for dataset in comparison.datasets
         for system, score in dataset.scores.items()
     ]
@@ -209,6 +211,7 @@ _FRAME = pa.schema(
     [(name, pa.string()) for name in ("dataset", "system", "measure")]
     + [(name, pa.float64()) for name in ("value", "low", "high")]
     + [("rank", pa.int64()), ("differs_from_all", pa.bool_()), ("seconds", pa.float64()), ("undefined", pa.string())]
+    + [("oracle", pa.bool_())]
 )
 
 
@@ -288,6 +291,7 @@ def _explain_table(comparison: Comparison) -> str:
         "permutation": f"{options.permutations} permutations of paired documents ({scheme})",
         "bootstrap": f"{options.permutations} samples of paired documents (paired bootstrap)",
     }[options.test]
+    is_oracle = any(score.is_oracle for dataset in comparison.datasets for score in dataset.scores.values())
     return (
         "rank: 1 + the number of significantly better systems. *: significantly different from all others.\n"
         f"{format_count(n_tests, 'test')}: {test}, p ≤ {options.alpha:g} after "
@@ -296,7 +300,20 @@ def _explain_table(comparison: Comparison) -> str:
         f"{100 * options.power:g} %, "
         "median over pairs.\n"
         f"±: half the width of the interval from {options.resamples} bootstrap samples of documents."
+        + "\noracle: the system or its threshold was selected on this dataset."
+        * is_oracle
     )
+
+
+def _explain_undetectable(comparison: Comparison) -> Iterator[str]:
+    """Yield one text with the datasets on which no difference is detectable, and why; nothing if there are none."""
+    reasons = {
+        dataset.name: "; ".join(dict.fromkeys(pair.reason for pair in dataset.pairs if pair.reason))
+        for dataset in comparison.datasets
+        if dataset.pairs and dataset.detectable is None
+    }
+    if reasons:
+        yield f"not detectable: {'; '.join(f'{name} ({why})' for name, why in reasons.items())}"
 
 
 def _format_signed(value: float | None, digits: int = 1) -> str:
@@ -316,19 +333,13 @@ def _build_pair_rows(comparison: Comparison) -> list[list[str]]:
     won_and_lost = ["better", "worse", "open"] if n_averaged != 1 else []  # of one dataset the p-value says it
     rows = [[head, "difference", "low", "high", "p", "corrected", *won_and_lost]]
     for pair in comparison.pairs:
-        is_reversed = comparison.systems.index(pair.system_a) > comparison.systems.index(pair.system_b)
-        names = (pair.system_b, pair.system_a) if is_reversed else (pair.system_a, pair.system_b)
-        values = [pair.difference, pair.low, pair.high]
-        if is_reversed:
-            values = [None if value is None else -value for value in (pair.difference, pair.high, pair.low)]
-        record = [pair.losses, pair.wins, pair.undecided] if is_reversed else [pair.wins, pair.losses, pair.undecided]
         numbers = [
-            *map(_format_signed, values),
+            *map(_format_signed, (pair.difference, pair.low, pair.high)),
             _format_p(pair.p),
             _format_p(pair.corrected),
-            *map(str, record if won_and_lost else ()),
+            *map(str, (pair.wins, pair.losses, pair.undecided) if won_and_lost else ()),
         ]
-        rows.append([" − ".join(names), *numbers])
+        rows.append([f"{pair.system_a} − {pair.system_b}", *numbers])
     return rows
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from karat.analysis.explanation.gap import Cause, GapExplanation
+from karat.analysis.explanation.gap import Cause, GapExplanation, Interaction
 from karat.analysis.explanation.setting_flips import Flip
 from karat.matching.read.invented_mentions import is_invented
 from karat.model.measure_name import parse_measure
@@ -56,7 +56,9 @@ class GapFile(JsonFile, frozen=True, tag="karat-why/2"):
     run_digest: str
     notes: Mapping[str, tuple[str, ...]]
     irrelevant_settings: tuple[str, ...]
+    fixed_threshold: str | None
     causes: tuple[CauseRecord, ...]
+    interactions: tuple[Interaction, ...]
 
 
 def to_json(explanation: GapExplanation) -> bytes:
@@ -103,6 +105,8 @@ def render_page(explanation: GapExplanation, max_flips: int, *, details: bool = 
     blocks = [_format_summary(explanation), _draw_scores(explanation, width)]
     if effective:
         blocks += [_draw_shares(explanation, effective, width), _explain_shares(explanation)]
+    if explanation.interactions:
+        blocks.append("\n".join(map(_format_interaction, explanation.interactions)))
     if irrelevant:
         blocks.append(f"No effect on this score here: {', '.join(irrelevant)}.")
     blocks += [
@@ -136,12 +140,43 @@ def _format_summary(explanation: GapExplanation) -> str:
     )
     if not explanation.gap:
         return f"{text}, and the same under {explanation.profile}."
-    main = [f"{100 * c.share:+.1f} {c.name}" for c in explanation.causes if abs(c.share) >= abs(explanation.gap) / 10][
-        :3
-    ]
+    main = [
+        f"{100 * share:+.1f} {_join_names(names, ' + ')}"
+        for names, share in _combine_causes(explanation)
+        if abs(share) >= abs(explanation.gap) / 10
+    ][:3]
     return (
         f"{text} and {score:.1f} under {explanation.profile}: {score - reference_score:+.1f} points "
         f"({', '.join(main)})."
+    )
+
+
+def _combine_causes(explanation: GapExplanation) -> list[tuple[tuple[str, ...], float]]:
+    """Return the names of causes that interact, directly or through others, with their summed share, largest first."""
+    groups = [{cause.name: cause.share} for cause in explanation.causes]
+    for interaction in explanation.interactions:
+        joined = [group for group in groups if not group.keys().isdisjoint(interaction.causes)]
+        groups = [group for group in groups if group not in joined]
+        groups.append({name: share for group in joined for name, share in group.items()})
+    order = [cause.name for cause in explanation.causes]
+    names = [tuple(sorted(group, key=order.index)) for group in groups]
+    totals = [sum(group.values()) for group in groups]
+    return sorted(zip(names, totals, strict=True), key=lambda item: -abs(item[1]))
+
+
+def _join_names(names: Sequence[str], separator: str) -> str:
+    """Join names of causes; with several, a name of several settings is in brackets."""
+    return separator.join(f"({name})" if ", " in name and len(names) > 1 else name for name in names)
+
+
+def _format_interaction(interaction: Interaction) -> str:
+    """Return a sentence on two settings that depend on each other or cancel."""
+    first, second = (f"{100 * change:+.1f}" for change in interaction.changes_alone)
+    relation = "cancel each other" if interaction.is_additive else "depend on each other"
+    return (
+        f"{_join_names(interaction.causes, ' and ')} {relation}: {first} and "
+        f"{second} alone, {100 * interaction.change_together:+.1f} together. "
+        f"Their shares add up to {100 * interaction.share:+.1f}."
     )
 
 
@@ -217,7 +252,11 @@ def _explain_shares(explanation: GapExplanation) -> str:
         f"{method})."
     ]
     lines.append("first, last: the change if the setting changes before, or after, all others.")
-    if explanation.reference_result.thresholds or explanation.result.thresholds:
+    if explanation.fixed_threshold is not None:
+        value = explanation.fixed_threshold
+        threshold = "all predictions" if value == "none" else f"the threshold {value}"
+        lines.append(f"The oracle selects {threshold} once, for all mixtures: assignment=lookup supports no oracle.")
+    elif explanation.reference_result.thresholds or explanation.result.thresholds:
         lines.append("Oracle thresholds are selected again in every mixture.")
     return "\n".join(lines)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.analysis.comparison.gate import NEW, OLD, DatasetChange, FlippedMention, GateResult
-from karat.evaluation.task_inputs import INVENTED_NOTES
 from karat.model.output.control_chars import escape_controls
 from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.output.text_layout import format_count
@@ -44,7 +43,6 @@ def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20
     page_layout, is_summary = get_layout(layout, width), layout == "markdown"
     decision = f"Gate {'passed' if gate.is_passed else 'closed'}: {_format_summary(gate)}"
     warnings = [note for note in gate.notes if WARNING in note]
-    invented = [note for note in gate.notes if any(text in note for text in INVENTED_NOTES.values())]
     blocks: list[str] = [
         *page_layout.format_notes_block(warnings, details=True),
         Table(f"## {escape_markdown(decision)}") if is_summary else decision,
@@ -61,7 +59,7 @@ def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20
                 blocks += [head, table, *more]
     if not gate.flips and any(change.difference for change in gate.datasets):
         blocks.append("Result files contain no flipped mentions. Pass the gold file and the predictions.")
-    blocks += page_layout.format_notes_block([*invented, *gate.skip_notes], details=True)
+    blocks += page_layout.format_notes_block(gate.skip_notes, details=True)
     return page_layout.join([*blocks, page_layout.format_signatures(gate.signature)])
 
 

@@ -13,6 +13,7 @@ from karat.model.output.text_layout import format_count
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import GroupScores, Result
 from karat.model.spec.report import Report
+from karat.plugins.reports.table import get_oracle_mark
 from karat.render.scores import Rows, emphasise_cells, find_best_indices, render_page
 from karat.render.tables import LAYOUTS, UNDEFINED, ShadedCell, SubHeading, format_percent
 
@@ -91,8 +92,9 @@ def build_leaderboard(results: Sequence[Result]) -> Rows:
     columns, heads = [], [""]
     for corpus in corpora:
         for short, title in shorts.items():
-            heads.append(SubHeading(title, corpus) if title else corpus)
             name, row = f"{view}:{short}", [results_by_key.get((run, corpus)) for run in runs]
+            heading = corpus + get_oracle_mark([result for result in row if result is not None], name)
+            heads.append(SubHeading(title, heading) if title else heading)
             values = [None if result is None else result.measures.get(name) for result in row]
             columns.append(_format_column(name, values))
     shared = [corpus for corpus in corpora if all((run, corpus) in results_by_key for run in runs)]
@@ -149,7 +151,7 @@ def _build_heat_map(
     ]
     rows: Rows = [
         [
-            f"{view}, by {facet}",
+            f"{view}{get_oracle_mark(results, f'{view}:micro.f1')}, by {facet}",
             "mentions",
             *(SubHeading(_PRF_TITLES[short], result.run) for result in results for short in shorts),
         ]

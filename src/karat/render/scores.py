@@ -21,6 +21,7 @@ from karat.plugins.reports.table import (
     describe_intervals,
     format_cell,
     format_score,
+    get_oracle_mark,
     get_run_title,
     list_missing_rates,
 )
@@ -78,7 +79,7 @@ def to_table(result: Result) -> Arrow:
 _FRAME: Final = pa.schema(
     [(name, pa.string()) for name in ("corpus", "run", "measure")]
     + [(name, pa.float64()) for name in ("value", "low", "high")]
-    + [("n", pa.int64()), ("undefined", pa.string())]
+    + [("n", pa.int64()), ("undefined", pa.string()), ("oracle", pa.bool_())]
 )
 
 
@@ -86,6 +87,7 @@ def _build_entry(result: Result, name: str, score: Score, interval: tuple[float,
     """Return the row of a score in the Arrow table."""
     low, high = interval or (None, None)
     numbers = {"value": score.value, "low": low, "high": high, "n": score.n, "undefined": score.reason}
+    numbers["oracle"] = result.is_selected_on_corpus or result.has_oracle_threshold(name.partition("@")[0])
     return {"corpus": result.corpus, "run": result.run, "measure": name, **numbers}
 
 
@@ -156,14 +158,16 @@ def _build_single_rows(result: Result, views: Sequence[str]) -> Rows:
         gold = counts.matched_gold + counts.unmatched_gold
         predictions = counts.matched_predictions + counts.unmatched_predictions
         sums = [f"{count:g}" for count in (gold, predictions, counts.matched_predictions)]
-        rows.append([view, *(format_cell(result, f"{view}:{short}") for short in _PRF), *sums])
+        scores = [format_cell(result, f"{view}:{short}") for short in _PRF]
+        rows.append([view + get_oracle_mark([result], f"{view}:micro.f1"), *scores, *sums])
     return rows
 
 
 def _build_run_rows(results: Sequence[Result], views: Sequence[str]) -> Rows:
     """Return a table with a row per run: precision, recall and F1 in a column group per view."""
     names = [f"{view}:{short}" for view in views for short in _PRF]
-    head = ["", *(SubHeading(title, view) for view in views for title in _PRF.values())]
+    marked_views = [view + get_oracle_mark(results, f"{view}:micro.f1") for view in views]
+    head = ["", *(SubHeading(title, view) for view in marked_views for title in _PRF.values())]
     columns = [_build_row(results, name)[1:] for name in names]
     return [
         head,
@@ -174,7 +178,8 @@ def _build_run_rows(results: Sequence[Result], views: Sequence[str]) -> Rows:
 def _build_row(results: Sequence[Result], name: str) -> list[str]:
     """Return the cells of a measure: its name, and its score for each run, with the best score in bold."""
     best_indices = find_best_indices(name, [result[name] for result in results])
-    return [name, *emphasise_cells([format_cell(result, name) for result in results], best_indices)]
+    cells = emphasise_cells([format_cell(result, name) for result in results], best_indices)
+    return [name + get_oracle_mark(results, name), *cells]
 
 
 def _build_group_tables(results: Sequence[Result], facet: str, view: str) -> Iterator[Rows]:
@@ -185,7 +190,7 @@ def _build_group_tables(results: Sequence[Result], facet: str, view: str) -> Ite
     shorts = {"micro.error-rate": "rate"} if has_errors else _PRF
     if not values:
         return
-    head = [f"{view}, by {facet}"]
+    head = [f"{view}{get_oracle_mark(results, f'{view}:micro.f1')}, by {facet}"]
     titles = [*shorts.values(), "errors" if has_errors else "gold"]
     if len(results) == 1:
         head[0] = f"{get_run_title(results[0])}, {head[0]}"

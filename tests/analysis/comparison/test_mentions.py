@@ -131,19 +131,19 @@ def test_flips_by_how_the_other_failed_and_by_type():
     """First PER, second LOC, third ORG. Keen alone gets two PER and a LOC, dull alone an ORG and a LOC."""
     found = compared("types", bay={"keen": ["+x.", "++x"], "dull": ["x++", ".xx"]})
     (flips,) = found.flips
-    assert (flips.system_a, flips.system_b) == ("dull", "keen")
-    assert (flips.only_a, flips.only_b, flips.both, flips.neither) == (2, 3, 0, 1)
+    assert (flips.system_a, flips.system_b) == ("keen", "dull")
+    assert (flips.only_a, flips.only_b, flips.both, flips.neither) == (3, 2, 0, 1)
     # Keen links the second wrong and misses the third; dull links two wrong and misses one.
-    assert flips.by["outcome"] == {"fn": (1, 1), "wrong link": (1, 2)}
-    assert flips.by["types"] == {"LOC": (1, 1), "ORG": (1, 0), "PER": (0, 2)}
+    assert flips.by["outcome"] == {"fn": (1, 1), "wrong link": (2, 1)}
+    assert flips.by["types"] == {"LOC": (1, 1), "ORG": (0, 1), "PER": (2, 0)}
     assert flips.p == 1  # the sign test on 2 and 3
 
 
 def test_flips_are_summed_over_datasets():
     found = compared(bay={"keen": ["++"], "dull": ["+x"]}, fjord={"keen": ["x+"], "dull": ["+."]})
     (flips,) = found.flips
-    assert (flips.only_a, flips.only_b, flips.both, flips.neither) == (1, 2, 1, 0)
-    assert flips.by["outcome"] == {"fn": (0, 1), "wrong link": (1, 1)}
+    assert (flips.only_a, flips.only_b, flips.both, flips.neither) == (2, 1, 1, 0)
+    assert flips.by["outcome"] == {"fn": (1, 0), "wrong link": (1, 1)}
 
 
 def test_every_mention_that_some_get_is_a_line():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from math import comb
 
@@ -16,6 +17,7 @@ from karat.analysis.comparison.entries import entry_from_result
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.evaluation.request import Request
 from karat.model.errors import InputError, UnknownNameError, UsageError
+from karat.render.comparison import render_page, to_json
 from karat.stats.significance.power import detectable_difference
 from tests.analysis.comparison import contest
 
@@ -53,7 +55,8 @@ def test_averages_unweighted_and_weighted_by_mentions():
     assert weighted == pytest.approx({"keen": (4 + 12 * 2 / 3) / 16, "dull": (4 / 2 + 12 * 3 / 4) / 16})
     assert found.systems == ("keen", "dull")  # the better first
     (pair,) = found.pairs
-    assert pair.difference == pytest.approx((1 / 2 + 3 / 4) / 2 - (1 + 2 / 3) / 2)
+    assert (pair.system_a, pair.system_b) == ("keen", "dull")
+    assert pair.difference == pytest.approx((1 + 2 / 3) / 2 - (1 / 2 + 3 / 4) / 2)
     assert found.ranks is not None
     assert found.ranks.means == {"dull": 1.5, "keen": 1.5}
 
@@ -133,7 +136,7 @@ def test_the_paired_bootstrap_of_means_draws_within_each_dataset():
 def test_of_one_document_the_bootstrap_says_nothing():
     found = compare(contest.entries(bay={"keen": ["++++"], "dull": ["xxxx"]}), options=BOOTSTRAP)
     (pair,) = found.datasets[0].pairs
-    assert (pair.difference, pair.p, pair.corrected) == (-1, None, None)
+    assert (pair.difference, pair.p, pair.corrected) == (1, None, None)
     assert pair.reason == "fewer than two documents contribute to the scores"
     assert found.datasets[0].scores["keen"].rank is None
 
@@ -231,7 +234,7 @@ def test_homes_that_make_no_sense(homes, said):
 
 
 def test_what_a_benchmark_can_separate_shrinks_with_its_size():
-    few = {"keen": ["++", "+x", "x+", "+."], "dull": ["+x", "++", "xx", ".."]}
+    few = {"keen": ["++", "+x", "x+", "+."] * 2, "dull": ["+x", "++", "xx", ".."] * 2}
     many = {system: documents * 9 for system, documents in few.items()}
     found = compare(contest.entries(few=few, many=many), options=ComparisonOptions(resamples=400, permutations=50))
     small, large = (dataset.detectable.median for dataset in found.datasets)
@@ -241,6 +244,48 @@ def test_what_a_benchmark_can_separate_shrinks_with_its_size():
     assert cells["many"].detectable.smallest == cells["many"].detectable.largest == pair.detectable
     # The interval is two standard errors to each side, the least difference 2.8 of them.
     assert pair.detectable == pytest.approx(detectable_difference((pair.high - pair.low) / 4), rel=0.15)
+
+
+@pytest.mark.parametrize(("n", "is_detectable"), [(5, False), (6, True)])
+def test_nothing_is_detectable_where_no_p_value_is_small_enough(n, is_detectable):
+    """In a permutation test of five documents p is at least 2 / 2^5, which is above 0.05; of six it is 2 / 2^6."""
+    documents = {"keen": ["++", "+x", "x+", "+.", "++", "+x"][:n], "dull": ["+x", "++", "xx", "..", "+.", "+x"][:n]}
+    found = compare(contest.entries(bay=documents), options=ComparisonOptions(resamples=40, permutations=500))
+    (dataset,) = found.datasets
+    (pair,) = dataset.pairs
+    assert pair.standard_error is not None
+    assert (pair.detectable is not None) == (dataset.detectable is not None) == is_detectable
+    assert pair.reason == (None if is_detectable else "5 documents allow no p-value below 0.0625")
+    note = "no difference on bay can be significant: 5 documents allow no p-value below 0.0625"
+    assert any(line.startswith(note) for line in found.notes) is not is_detectable
+    assert ("not detectable: bay (5 documents" in render_page(found, None, details=False)) is not is_detectable
+    bootstrap = ComparisonOptions(resamples=40, permutations=500, test="bootstrap")
+    assert compare(contest.entries(bay=documents), options=bootstrap).datasets[0].detectable is not None
+
+
+def test_pairs_have_the_better_system_first_everywhere():
+    """By name the order would be able, brisk, cross; by score it is the reverse."""
+    signs = {"able": ["x"] * 12, "brisk": ["+"] * 6 + ["x"] * 6, "cross": ["+"] * 11 + ["x"]}
+    found = compare(contest.entries(bay=signs), options=QUICK, extras=ComparisonExtras(similarity="strong"))
+    order = [("cross", "brisk"), ("cross", "able"), ("brisk", "able")]
+    assert found.systems == ("cross", "brisk", "able")
+    groups = (found.pairs, found.datasets[0].pairs, found.flips, found.similarity.pooled)
+    assert all([(pair.system_a, pair.system_b) for pair in pairs] == order for pairs in groups)
+    assert [pair.difference for pair in found.pairs] == pytest.approx([5 / 12, 11 / 12, 6 / 12])
+    for layout in (None, "markdown", "latex", "html"):
+        page = render_page(found, layout, details=False).replace("$-$", "−")
+        assert page.index("cross − brisk") < page.index("cross − able") < page.index("brisk − able")
+
+
+def test_a_comparison_says_what_was_skipped_as_results_do():
+    corpus, runs = contest.corpus("bay", 1, 1), [contest.run("able", "+", "+"), contest.run("brisk", "+")]
+    found = karat.compare(corpus, runs, resamples=40, permutations=50)
+    result = karat.evaluate(corpus, runs[1])
+    assert result.skipped == {"documents without predictions": 1}
+    assert found.skipped == {"bay": {"brisk": result.skipped}}
+    assert "brisk on bay: documents without predictions: 1" in found.notes
+    assert "documents without predictions: 1" in render_page(found, None, details=False)
+    assert json.loads(to_json(found))["skipped"] == {"bay": {"brisk": result.skipped}}
 
 
 def test_of_one_document_nobody_knows_what_others_would_say():

@@ -57,20 +57,36 @@ function scoreRange(
 /** Check whether a value is better than another, in the direction of its measure. */
 const isBetter = (table: MeasureTable, a: number, b: number): boolean => (table.direction === "low" ? a < b : a > b);
 
-/** Check that a system was tested against all visible systems with better scores, and is not significantly worse. */
-function isUnbeaten(
+/** How a score compares with the visible better scores. */
+interface Standing {
+  /** No better score is significantly better (≈), or the difference from one of them was not tested (?). */
+  mark?: "≈" | "?";
+  /** Whether a better score is significantly better. */
+  isWorse?: boolean;
+  description: string;
+}
+
+/** Compare a system with all visible systems that have better scores. */
+function findStanding(
   table: MeasureTable,
   datasetIndex: number,
   system: number,
   visibleSystems: readonly number[],
-): boolean {
+): Standing {
   const scores = table.value[datasetIndex],
     testedSystems = table.tested_systems[datasetIndex][system],
     betterSystems = table.better_systems[datasetIndex][system] ?? [];
   const rivals = visibleSystems.filter(
     (rival) => scores[rival] !== null && isBetter(table, scores[rival]!, scores[system]!),
   );
-  return rivals.length > 0 && rivals.every((rival) => testedSystems.includes(rival) && !betterSystems.includes(rival));
+  if (!rivals.length || table.direction === "none") return { description: "" };
+  const significantRivals = rivals.filter((rival) => betterSystems.includes(rival)),
+    untestedRivals = rivals.filter((rival) => !testedSystems.includes(rival));
+  if (significantRivals.length)
+    return { isWorse: true, description: `significantly worse than ${joinNames(significantRivals)}` };
+  if (untestedRivals.length)
+    return { mark: "?", description: `difference from ${joinNames(untestedRivals)} not tested` };
+  return { mark: "≈", description: "no system shown is significantly better" };
 }
 
 /** Find the best of several values; null if fewer than two are defined, or if the measure has no direction. */
@@ -100,12 +116,15 @@ function scoreCell(
       ? leaderboard.notes.find((entry) => entry.dataset === datasetIndex && entry.system === system)
       : undefined;
   const isBest = value !== null && value === bestScore,
-    isTied = !isBest && value !== null && isUnbeaten(table, datasetIndex, system, visibleSystems);
+    { mark, description } =
+      isBest || value === null
+        ? ({ description: "" } as Standing)
+        : findStanding(table, datasetIndex, system, visibleSystems);
   const intervalText = low !== null && high !== null ? `${formatPercent(low)} to ${formatPercent(high)}` : "";
   const tooltip =
     value === null
       ? (note?.undefined[table.measure] ?? note?.refusals[table.profile] ?? "no predictions")
-      : [intervalText, isTied && "no system shown is significantly better"].filter(Boolean).join("; ");
+      : [intervalText, description].filter(Boolean).join("; ");
   const scalePosition = (score: number) => (score - range[0]) / (range[1] - range[0] || 1);
   const interval =
     value === null || low === null || high === null
@@ -117,14 +136,14 @@ function scoreCell(
       : pageUrl("profiles", { dataset: dataset.key, system: systemName(system), theirs: table.profile });
   const figure = (
     <span class="figure">
-      {isTied && <span class="tie">≈ </span>}
+      {mark && <span class="tie">{mark} </span>}
       {formatPercent(value)}
     </span>
   );
   return {
     text: formatPercent(value),
     isBest: isBest,
-    isTied,
+    mark,
     interval,
     content: (
       <span title={tooltip}>
@@ -144,7 +163,8 @@ function describeSignificance(
   isFiltered: boolean,
 ): string {
   const testedSystems = table.tested_systems[datasetIndex][leader];
-  if (!otherSystems.some((system) => testedSystems.includes(system))) return "";
+  if (!otherSystems.length) return "";
+  if (!otherSystems.some((system) => testedSystems.includes(system))) return "Its lead was not tested.";
   const untestedSystems = otherSystems.filter((system) => !testedSystems.includes(system)),
     rivals = otherSystems.filter(
       (system) =>
@@ -464,6 +484,8 @@ function Scores({
   const columns: Column[] = [
     { title: "system" },
     ...scoreColumns.map(({ table, datasetIndex }): Column => {
+      const isOracle = (datasetIndex < 0 ? meanDatasets : [datasetIndex]).some((index) => table.oracle[index]),
+        oracleMark = isOracle ? " (oracle)" : "";
       const datasetName = datasetIndex < 0 ? "mean" : leaderboard.datasets[datasetIndex].name,
         measureName = measureTitle(table.measure);
       const [group, title] = query.group === "measure" ? [measureName, datasetName] : [datasetName, measureName];
@@ -474,15 +496,22 @@ function Scores({
           /:micro\.(p|r|f1)$/.test(table.measure) &&
           measureView(table.measure) === measureView(mainTable.measure));
       return {
-        title: isGrouped ? title : singleDataset >= 0 || datasetIndexes.length === 1 ? measureName : datasetName,
+        title:
+          (isGrouped ? title : singleDataset >= 0 || datasetIndexes.length === 1 ? measureName : datasetName) +
+          oracleMark,
         group: isGrouped ? group : undefined,
         kind: "number",
         sortKey: columnKey({ table, datasetIndex }),
         isMinor: !isMajor,
-        content: (isGrouped ? query.group !== "measure" : datasetIndexes.length === 1) ? (
-          <MeasureLabel name={table.measure} />
-        ) : (
-          datasetName
+        content: (
+          <>
+            {(isGrouped ? query.group !== "measure" : datasetIndexes.length === 1) ? (
+              <MeasureLabel name={table.measure} />
+            ) : (
+              datasetName
+            )}
+            {oracleMark}
+          </>
         ),
       };
     }),
@@ -499,6 +528,13 @@ function Scores({
       };
     }),
   ]);
+  const standings = visibleTables.flatMap((table) =>
+    datasetIndexes.flatMap((datasetIndex) =>
+      systems
+        .filter((system) => table.value[datasetIndex][system] !== null)
+        .map((system) => findStanding(table, datasetIndex, system, systems)),
+    ),
+  );
   const isFiltered = systems.length < leaderboard.systems.length;
   const rangeText = range.map((bound) => formatPercent(bound, 0)).join(" to ");
   const hasTests = visibleTables.some((table) =>
@@ -569,9 +605,14 @@ function Scores({
         {hasTests &&
           `≈: not the best score, but no system${isFiltered ? " shown" : ""} is significantly better ` +
             `(${leaderboard.tests}). `}
+        {standings.some(({ mark }) => mark === "?") && "?: the difference from a better score was not tested. "}
+        {standings.some(({ isWorse }) => isWorse) &&
+          `No mark: ${isFiltered ? "a system shown" : "another system"} is significantly better. `}
+        {visibleTables.some((table) => datasetIndexes.some((index) => table.oracle[index])) &&
+          "Oracle: thresholds were selected on this dataset. "}
         Select a score to see {profile.name === leaderboard.profile ? "its cases" : "why it differs"}.{" "}
         {meanDatasets.length > 1 &&
-          `Means cover the ${meanDatasets.length} datasets with predictions from all visible systems.`}
+          `Means cover the ${meanDatasets.length} datasets with predictions from all visible systems, without tests.`}
       </p>
       <UntestedDifferences tables={visibleTables} datasetIndexes={datasetIndexes} systems={systems} />
       <SystemDescriptions systems={systems} />

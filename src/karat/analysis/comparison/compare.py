@@ -26,16 +26,15 @@ from karat.analysis.comparison.rank_sensitivity import RankSensitivity, rank_und
 from karat.analysis.comparison.samples import build_samples
 from karat.analysis.comparison.significance import (
     DatasetScores,
+    document_warnings,
     permutation_warnings,
     sample_size_warnings,
     score_datasets,
 )
 from karat.analysis.comparison.similarity.pooled import Similarities, compute_similarities
 from karat.evaluation.request import Request
-from karat.evaluation.task_inputs import INVENTED_NOTES
 from karat.model.results.display import ChartDisplay, TableDisplay
 from karat.model.results.result import WARNING, IdHealth
-from karat.model.run import selection_note
 from karat.model.signature import Signature
 from karat.model.spec.external_access import training_metadata
 from karat.stats.significance.friedman import compute_ranks, critical_difference, find_rank_groups, friedman
@@ -126,8 +125,10 @@ class Comparison(TableDisplay, ChartDisplay):
     """Loss from detection to linking, if requested."""
     id_health: Mapping[str, IdHealth]
     """Statistics on the spelling of predicted ids, by system."""
+    skipped: Mapping[str, Mapping[str, Mapping[str, int]]]
+    """By dataset and system, counts of what was skipped or repaired, as in results; without empty counts."""
     notes: tuple[str, ...]
-    """Warnings to read before trusting the numbers."""
+    """Warnings to read before trusting the numbers, and what was skipped."""
     options: ComparisonOptions
     """Options of the comparison."""
     signature: Signature
@@ -166,7 +167,7 @@ def compare(
     """
     options, extras = options or ComparisonOptions(), extras or ComparisonExtras()
     check_facets(() if request is None else request.requested_facets)
-    table = build_grid(mark_selected(entries, extras.selected_on), request, measure)
+    table = build_grid(mark_selected(entries, extras.selected_on), request, measure).sort_systems()
     samples = {name: build_samples(table, name, options) for name in table.datasets}
     datasets = score_datasets(table, samples, options)
     averages = compute_means(table, samples, options)
@@ -177,7 +178,7 @@ def compare(
     return Comparison(
         measure=table.measure,
         profile=table.results[0].profile,
-        systems=_order_by_score(table, averages),
+        systems=table.systems,
         titles=_collect_titles(table),
         datasets=datasets,
         excluded=table.excluded,
@@ -192,6 +193,7 @@ def compare(
         sensitivity=rank_under_profiles(table, options) if extras.sensitivity else None,
         linking_loss=measure_linking_losses(table, options) if extras.linking_loss else None,
         id_health=table.id_health,
+        skipped=_collect_skipped(table),
         notes=tuple(sorted(_collect_notes(table, datasets, mentions, options), key=lambda note: WARNING not in note)),
         options=options,
         signature=table.signature,
@@ -199,18 +201,13 @@ def compare(
     )
 
 
-def _order_by_score(table: Grid, averages: Mapping[str, Mean]) -> tuple[str, ...]:
-    """Return the systems by their unweighted mean, the best first; without a mean, by the mean of all their scores.
-
-    Systems without any score come last.
-    """
-    sort_keys = {}
-    for index, system in enumerate(table.systems):
-        values = [table.values(name)[index] for name in table.datasets if not np.isnan(table.values(name)[index])]
-        mean = averages[system].unweighted.value
-        score = mean if mean is not None else float(np.mean(values)) if values else np.nan
-        sort_keys[system] = np.nan_to_num(score if table.lower_is_better else -score, nan=np.inf)
-    return tuple(sorted(table.systems, key=lambda system: (sort_keys[system], system)))
+def _collect_skipped(table: Grid) -> dict[str, dict[str, Mapping[str, int]]]:
+    """Return by dataset and system what was skipped or repaired, with counts; only systems with any."""
+    counts = {
+        name: {system: cell.result.skipped for system, cell in row.items() if cell.result.skipped}
+        for name, row in table.cells.items()
+    }
+    return {name: row for name, row in counts.items() if row}
 
 
 def _collect_titles(table: Grid) -> dict[str, str]:
@@ -252,6 +249,7 @@ def _collect_notes(
     yield from shared_text_warnings(
         {name: text_digests(corpus) for name, corpus in corpora.items() if corpus is not None}
     )
+    yield from document_warnings(datasets, options)
     yield from permutation_warnings(datasets, options)
     yield from sample_size_warnings(datasets, options)
     untestable = sorted(
@@ -272,21 +270,10 @@ def _collect_notes(
     if differing:
         counts = ", ".join(f"{count} of {name}" for name, count in differing.items())
         yield f"mentions that count for some systems only, and are not compared individually: {counts}"
-    runs_by_note: dict[str, list[str]] = {}
-    for row in table.cells.values():
-        for system, cell in row.items():
-            selection_notes = [selection_note(system, cell.entry.dataset)] if cell.result.is_selected_on_corpus else []
-            invented_notes = [
-                f"{note}: {count:,}" for note in INVENTED_NOTES.values() if (count := cell.result.skipped.get(note))
-            ]
-            for note in dict.fromkeys([*cell.result.notes, *invented_notes, *selection_notes]):
-                runs_by_note.setdefault(note, []).append(f"{system} on {cell.entry.dataset}")
     yield from _variant_notes(table)
     yield from _training_notes(table)
     yield from _mention_notes(table)
-    for note, runs in runs_by_note.items():
-        more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-        yield f"{runs[0]}{more}: {note}"
+    yield from table.list_run_notes()
 
 
 def _variant_notes(table: Grid) -> Iterable[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from karat.analysis.comparison.compare import compare
+from karat.analysis.comparison.compare import Comparison, compare
 from karat.analysis.comparison.entries import Entry
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.significance import DatasetScores
@@ -94,9 +94,9 @@ class GateResult:
     lower_is_better: bool = False
     """Whether lower values of the measure are better, so that a rise is a loss."""
     notes: tuple[str, ...] = ()
-    """Notes of the comparison of both versions, warnings first, and what was skipped."""
+    """Notes of the comparison of both versions, warnings first, with what was skipped."""
     skip_notes: tuple[str, ...] = ()
-    """Counts of what was skipped or repaired in the predictions of each version, as in `notes`."""
+    """Counts of what was skipped or repaired, by version and dataset."""
 
     @property
     def is_passed(self) -> bool:
@@ -145,7 +145,7 @@ def check_gate(
         raise UsageError("the new and the old version have no dataset in common. Score both on the same gold.")
     options = ComparisonOptions(1 - confidence, resamples=resamples, permutations=1000)
     comparison = compare(entries, request, options, measure=measure)
-    skip_notes = tuple(note for note in _list_skipped(entries) if note not in comparison.notes)
+    skip_notes = tuple(_list_skipped(comparison))
     flips = [flip for mentions in comparison.mentions for flip in map(_flip_from_record, mentions.flip_records())]
     return GateResult(
         comparison.measure,
@@ -155,7 +155,7 @@ def check_gate(
         tuple(flips),
         comparison.signature,
         any(pair.lower_is_better for scores in comparison.datasets for pair in scores.pairs),
-        (*comparison.notes, *skip_notes),
+        comparison.notes,
         skip_notes,
     )
 
@@ -168,16 +168,11 @@ def _rename_entries(entries: Iterable[Entry], version: str) -> Iterator[Entry]:
         yield msgspec.structs.replace(entry, system=version, run=run, result=result)
 
 
-def _list_skipped(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yield what was skipped or repaired in the predictions of each entry, with counts."""
-    for entry in entries:
-        counts = dict(entry.result.skipped) if entry.result is not None else {}
-        if entry.run is not None and entry.corpus is not None:
-            n_missing = len({*entry.corpus.ids.to_pylist()} - {*entry.run.ids.to_pylist()})
-            counts = {**entry.run.skipped, "documents without predictions": n_missing}
-        for description, count in counts.items():
-            if count:
-                yield f"{entry.system} on {entry.dataset}: {description}: {count:,}"
+def _list_skipped(comparison: Comparison) -> Iterator[str]:
+    """Yield what was skipped or repaired for each version and dataset, with counts."""
+    for dataset, row in comparison.skipped.items():
+        for version, counts in row.items():
+            yield from (f"{version} on {dataset}: {description}: {count:,}" for description, count in counts.items())
 
 
 def _compare_versions(scores: DatasetScores, max_drop: float) -> DatasetChange:

@@ -5,7 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,6 +26,7 @@ from karat.model.output.progress import track_progress
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import IdHealth, Result, Score, find_special_headline
+from karat.model.run import selection_note
 from karat.model.signature import Signature
 from karat.model.spec.facet import Facet
 from karat.model.tables.columns import Floats, Longs
@@ -96,7 +97,7 @@ class GridCell:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """All systems on all datasets, both sorted by name."""
+    """All systems on all datasets, both sorted by name unless `sort_systems` changed the order of the systems."""
 
     measure: str
     """Measure that is compared."""
@@ -135,7 +136,7 @@ class Grid:
                 health = cell.result.id_health
                 if health is not None:
                     totals[system] = totals[system].merge(health) if system in totals else health
-        return dict(sorted(totals.items()))
+        return {system: totals[system] for system in self.systems if system in totals}
 
     @cached_property
     def signature(self) -> Signature:
@@ -174,6 +175,38 @@ class Grid:
             name: {system: cell.additive_score(self.measure) for system, cell in row.items()}
             for name, row in self.cells.items()
         }
+
+    def sort_by_name(self, indices: Iterable[int]) -> list[int]:
+        """Return indices of systems by the names of the systems, so that draws do not depend on the grid's order."""
+        return sorted(indices, key=lambda index: self.systems[index])
+
+    def sort_systems(self) -> Grid:
+        """Return the grid with the systems by their mean score over the common datasets, the best first.
+
+        Without common datasets, the mean over all datasets counts. Systems without any score come last.
+        """
+        names = self.common_datasets or self.datasets
+        values = np.stack([self.values(name) for name in names])
+        n_scores = (~np.isnan(values)).sum(axis=0)
+        means = np.divide(np.nansum(values, axis=0), n_scores, out=np.full(len(n_scores), np.nan), where=n_scores > 0)
+        costs = np.nan_to_num(means if self.lower_is_better else -means, nan=np.inf).tolist()
+        systems = tuple(name for _, name in sorted(zip(costs, self.systems, strict=True)))
+        cells = {name: {system: row[system] for system in systems if system in row} for name, row in self.cells.items()}
+        return replace(self, systems=systems, cells=cells)
+
+    def list_run_notes(self) -> Iterator[str]:
+        """Yield the notes on all runs and what was skipped in them, as in results, with the runs concerned."""
+        runs_by_note: dict[str, list[str]] = {}
+        for row in self.cells.values():
+            for system, cell in row.items():
+                skip_notes = [f"{description}: {count:,}" for description, count in cell.result.skipped.items()]
+                is_selected = cell.result.is_selected_on_corpus
+                selection_notes = [selection_note(system, cell.entry.dataset)] if is_selected else []
+                for note in dict.fromkeys([*cell.result.notes, *skip_notes, *selection_notes]):
+                    runs_by_note.setdefault(note, []).append(f"{system} on {cell.entry.dataset}")
+        for note, runs in runs_by_note.items():
+            names = " and ".join(runs) if len(runs) <= 2 else f"{runs[0]} and {len(runs) - 1} more"
+            yield f"{names}: {note}"
 
     def corpus(self, dataset: str) -> Corpus | None:
         """Return the gold standard of a dataset; None if only results were loaded."""

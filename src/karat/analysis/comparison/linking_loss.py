@@ -113,7 +113,8 @@ def _build_samples(
     contributions = np.zeros((len(cell.result.ids), 2), np.bool_)
     for index, score in additives.items():
         contributions[:, index] = score.to_summands(score.base).any(axis=1)
-    return Samples(additives, contributions, options.resamples, grid.derive_seed(dataset, options.seed))
+    names = str(mention_view), str(grid.measure_name.view)
+    return Samples(additives, contributions, options.resamples, grid.derive_seed(dataset, options.seed), names)
 
 
 def _mean_loss(samples: list[Samples], options: ComparisonOptions) -> LinkingLoss:

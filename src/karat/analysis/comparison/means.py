@@ -170,7 +170,9 @@ def mean_p_values(grid: Grid, index_pairs: Sequence[tuple[int, int]], options: C
         return undefined
     if options.test == "bootstrap":
         seeds, draws = [grid.derive_seed(name, options.seed) for name in grid.common_datasets], options.permutations
-        strata_by_pair = [list(zip(scores[i], scores[j], strict=True)) for i, j in index_pairs]
+        strata_by_pair = [
+            list(zip(*(scores[index] for index in grid.sort_by_name(pair)), strict=True)) for pair in index_pairs
+        ]
         return _none_to_nan(
             mean_bootstrap_test(pair_strata, seeds=seeds, resamples=draws).p for pair_strata in strata_by_pair
         )
@@ -180,10 +182,14 @@ def mean_p_values(grid: Grid, index_pairs: Sequence[tuple[int, int]], options: C
         return _none_to_nan(
             permutation_test(means[i], means[j], scheme="signs", trials=trials, seed=seed).p for i, j in index_pairs
         )
-    strata = [np.stack([score.to_summands(score.base) for score in row], axis=1) for row in zip(*scores, strict=True)]
-    return mean_difference_tests(
-        strata, _to_totals_measure(scores[0][0]), trials=options.permutations, seed=options.seed
-    )
+    order = grid.sort_by_name(range(len(scores)))
+    strata = [
+        np.stack([row[index].to_summands(row[index].base) for index in order], axis=1)
+        for row in zip(*scores, strict=True)
+    ]
+    p = mean_difference_tests(strata, _to_totals_measure(scores[0][0]), trials=options.permutations, seed=options.seed)
+    p_by_pair = dict(zip(map(frozenset, combinations(order, 2)), p.tolist(), strict=True))
+    return np.array([p_by_pair[frozenset(pair)] for pair in index_pairs])
 
 
 def _none_to_nan(p: Iterable[float | None]) -> Floats:

@@ -52,6 +52,8 @@ class Samples:
     """Number of samples."""
     seed: int
     """Random seed."""
+    names: Sequence[str]
+    """Names of the systems, in whose order they are resampled."""
     _cache: dict[tuple[int, ...], Floats] = field(default_factory=dict, repr=False)
 
     def get_scores(self, systems: Sequence[int]) -> Floats:
@@ -59,7 +61,7 @@ class Samples:
 
         NaN if undefined. The samples do not depend on the order of `systems`. They are drawn once and cached.
         """
-        key = tuple(sorted(systems))
+        key = tuple(sorted(systems, key=lambda index: self.names[index]))
         if key not in self._cache:
             self._cache[key] = self._resample(key)
         return self._cache[key][:, [key.index(index) for index in systems]]
@@ -67,7 +69,7 @@ class Samples:
     def _resample(self, systems: tuple[int, ...]) -> Floats:
         """Draw bootstrap samples of documents and return the scores of `systems` in them, as resamples × systems.
 
-        `systems` must be sorted. A system without additive score gets NaN.
+        `systems` must be sorted by name. A system without additive score gets NaN.
         """
         if has_shared_draws(len(self.contributions)) and len(systems) > 1:
             return self._shared_scores[:, list(systems)]
@@ -179,7 +181,7 @@ def build_samples(grid: Grid, dataset: str, options: ComparisonOptions) -> Sampl
     contributions = np.zeros((size, len(grid.systems)), np.bool_)
     for index, score in additives.items():
         contributions[:, index] = score.to_summands(score.base).any(axis=1)
-    return Samples(additives, contributions, options.resamples, grid.derive_seed(dataset, options.seed))
+    return Samples(additives, contributions, options.resamples, grid.derive_seed(dataset, options.seed), grid.systems)
 
 
 def estimate(value: float, sampled: Floats, documents: int, alpha: float) -> Estimate:

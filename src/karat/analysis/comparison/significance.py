@@ -13,9 +13,10 @@ from karat.analysis.comparison.grid import Grid, GridCell
 from karat.analysis.comparison.options import CORRECTIONS, ComparisonOptions
 from karat.analysis.comparison.samples import Estimate, Samples, build_samples
 from karat.model.output.progress import track_progress
+from karat.model.output.text_layout import format_count
 from karat.stats.samples.additive import AdditiveScore
 from karat.stats.significance.paired import SignificanceTest, bootstrap_test, effect_size, permutation_test
-from karat.stats.significance.power import detectable_difference
+from karat.stats.significance.power import detectable_difference, fewest_documents, smallest_permutation_p
 
 _MIN_DOCUMENTS: Final = 50
 """Documents below which the paired bootstrap rejects too often; see docs/explanation/statistics.md."""
@@ -40,7 +41,7 @@ class SystemScore:
     reason: str | None = None
     """Reason for a missing value or rank."""
     is_oracle: bool = False
-    """Whether the system's variant was selected on this dataset."""
+    """Whether the system's variant, or the threshold of its predictions, was selected on this dataset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +65,16 @@ class Pair:
     effect: float | None = None
     """Cohen's d_z."""
     detectable: float | None = None
-    """True difference that one test at this level detects with the probability `ComparisonOptions.power`."""
+    """True difference that one test at this level detects with the probability `ComparisonOptions.power`.
+
+    None if the documents allow no p-value of at most `ComparisonOptions.alpha`, or no estimate.
+    """
+    standard_error: float | None = None
+    """Standard error of the difference."""
     is_exact: bool = False
     """Whether the p-value is exact, from all permutations."""
     reason: str | None = None
-    """Reason for a missing difference or p-value."""
+    """Reason for a missing difference, p-value or detectable difference."""
     lower_is_better: bool = False
     """Whether lower values of the measure are better."""
 
@@ -107,7 +113,7 @@ class DatasetScores:
     pairs: tuple[Pair, ...]
     """All pairs of systems."""
     detectable: ValueRange | None
-    """Range of the detectable differences over all pairs; None if no pair has one."""
+    """Range of the detectable differences over all pairs; None if no pair has one, see `Pair.reason`."""
 
 
 def score_datasets(grid: Grid, samples: Mapping[str, Samples], options: ComparisonOptions) -> tuple[DatasetScores, ...]:
@@ -214,13 +220,16 @@ def _describe_differences(
     differences = [np.nan if pair.difference is None else pair.difference for pair in tested_pairs]
     estimates = samples.estimate_differences(differences, indices, options.alpha)
     pairs = []
-    for pair, estimate, error in zip(tested_pairs, estimates, samples.standard_errors(indices), strict=True):
+    for pair, index_pair, estimate, error in zip(
+        tested_pairs, indices, estimates, samples.standard_errors(indices), strict=True
+    ):
         additive_a, additive_b = (grid.additive_scores[dataset][name] for name in (pair.system_a, pair.system_b))
         if additive_a is None or additive_b is None or pair.difference is None:
             pairs.append(pair)
             continue
         if estimate.low is None:
             error = None  # a single document gives no estimate of the variance
+        reason = pair.reason or _explain_undetectable(error, samples.count_documents(index_pair), options)
         pairs.append(
             replace(
                 pair,
@@ -228,11 +237,27 @@ def _describe_differences(
                 high=estimate.high,
                 effect=effect_size(additive_a, additive_b),
                 detectable=None
-                if not error
+                if reason is not None or error is None
                 else detectable_difference(error, confidence=1 - options.alpha, power=options.power),
+                standard_error=error,
+                reason=reason,
             )
         )
     return pairs
+
+
+def _explain_undetectable(error: float | None, n_documents: int, options: ComparisonOptions) -> str | None:
+    """Return why no difference is detectable on so many documents that contribute to the scores; None if one is.
+
+    `error` is the standard error of the difference.
+    """
+    if not error:
+        return "the systems do not differ on enough documents to estimate the standard error"
+    if options.test == "permutation" and smallest_permutation_p(n_documents) > options.alpha:
+        return (
+            f"{format_count(n_documents, 'document')} allow no p-value below {smallest_permutation_p(n_documents):.3g}"
+        )
+    return None
 
 
 def pair_test(
@@ -242,7 +267,9 @@ def pair_test(
 
     If the scores are not exchangeable, a permutation test flips signs regardless of `options.permute`.
     """
-    additive_a, additive_b = (grid.additive_scores[dataset].get(grid.systems[index]) for index in indices)
+    additive_a, additive_b = (
+        grid.additive_scores[dataset].get(grid.systems[index]) for index in grid.sort_by_name(indices)
+    )
     if additive_a is None or additive_b is None:
         return None
     seed = grid.derive_seed(dataset, options.seed)
@@ -286,7 +313,8 @@ def _build_score(
 ) -> SystemScore:
     """Return a system's score with interval, and its rank according to the tested `pairs`."""
     index = grid.systems.index(system)
-    score, is_oracle = cell.score(grid.measure), cell.result.is_selected_on_corpus
+    score = cell.score(grid.measure)
+    is_oracle = cell.result.is_selected_on_corpus or cell.result.has_oracle_threshold(grid.measure)
     if score.value is None:
         return SystemScore(
             None,
@@ -332,6 +360,25 @@ def sample_size_warnings(datasets: Sequence[DatasetScores], options: ComparisonO
     if options.test != "bootstrap" or not small:
         return []
     return [f"with fewer than {_MIN_DOCUMENTS} documents the bootstrap finds differences too often: {', '.join(small)}"]
+
+
+def document_warnings(datasets: Sequence[DatasetScores], options: ComparisonOptions) -> list[str]:
+    """Return a note for each number of documents that is too small for any p-value to survive the correction.
+
+    In a permutation test of n documents no p-value is below 2^(1 - n). Holm's correction multiplies the smallest
+    p-value by the number of tests.
+    """
+    n_tests = sum(pair.p is not None for dataset in datasets for pair in dataset.pairs)
+    if options.test != "permutation" or not n_tests:
+        return []
+    alpha = options.alpha / n_tests if options.correction == "holm" else options.alpha
+    need = f"{format_count(n_tests, 'test')} at alpha {options.alpha:g} need{'s' * (n_tests == 1)}"
+    return [
+        f"no difference on {dataset.name} can be significant: {format_count(dataset.documents, 'document')} allow no "
+        f"p-value below {smallest_permutation_p(dataset.documents):.3g}; {need} {fewest_documents(alpha)} documents"
+        for dataset in datasets
+        if dataset.pairs and smallest_permutation_p(dataset.documents) > alpha
+    ]
 
 
 def permutation_warnings(datasets: Sequence[DatasetScores], options: ComparisonOptions) -> list[str]:

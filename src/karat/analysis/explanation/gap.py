@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from msgspec.structs import replace
 
@@ -28,6 +29,7 @@ from karat.model.results.result import Result
 from karat.model.run import Run
 from karat.model.signature import Signature
 from karat.model.spec.relation import MatchRelation
+from karat.model.spec.settings.conventions import Assignment
 from karat.model.spec.settings.settings import SIGNED_SETTINGS
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.settings.threshold import Sweep, Threshold
@@ -41,6 +43,8 @@ SETTING_GROUPS: tuple[tuple[str, ...], ...] = (("nil", "nil-ids", "prefixes"), (
 """Settings that only make sense together and switch as one."""
 
 _MEASURE = "measure"
+_MIN_EFFECT = 0.005
+"""Share of a score below which interactions of causes are not reported."""
 _IGNORED_SETTINGS = ("match", "seed")  # what is displayed, and what affects no score
 
 
@@ -74,6 +78,22 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class Interaction:
+    """Two causes whose effects depend on each other, or cancel, so that their shares mean little alone."""
+
+    causes: tuple[str, str]
+    """Names of the causes."""
+    changes_alone: tuple[float, float]
+    """Change of the score if only the first, or only the second, of them switches."""
+    change_together: float
+    """Change of the score if only these two switch."""
+    share: float
+    """Sum of their shares of the gap."""
+    is_additive: bool
+    """Whether the effects merely cancel: the change together is the sum of the changes alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class GapExplanation:
     """A gap between the scores of two profiles, and its causes."""
 
@@ -99,8 +119,12 @@ class GapExplanation:
     """Signature of the other score."""
     causes: tuple[Cause, ...]
     """Causes of the gap, the largest first."""
+    interactions: tuple[Interaction, ...]
+    """Causes that depend on each other or cancel, the largest first."""
     irrelevant_settings: tuple[str, ...]
     """Differing settings that cannot affect this measure on this data."""
+    fixed_threshold: str | None
+    """Oracle threshold that all mixtures use, if a value of `assignment` supports no selection of thresholds."""
     is_exact: bool
     """Whether every mixture of settings was scored; otherwise orders were sampled."""
     n_mixtures: int
@@ -140,8 +164,9 @@ def explain_gap(
     from `reference_profile` to `profile`. The shares add up to the gap. Settings that cannot affect `measure` on this
     data are listed but not scored. With more than 12 settings, `samples` orders are sampled. `reference_measure` is
     used under the reference profile if it differs from `measure`; `reference_settings` and `settings` override the two
-    profiles. If a profile bridges the ids of both sides, all mixtures use its knowledge base. `progress` is called with
-    1 after each scored mixture of settings. Raises `UsageError` if a score is undefined.
+    profiles. If a profile bridges the ids of both sides, all mixtures use its knowledge base. An oracle threshold is
+    selected again in every mixture; it is fixed if the other profile has `assignment=lookup`, which supports none.
+    `progress` is called with 1 after each scored mixture of settings. Raises `UsageError` if a score is undefined.
     """
     corpus, run = load_inputs(gold, predictions)
     reference, target = (
@@ -178,7 +203,21 @@ def attribute_gap(
     if bridge is not None:
         reference_side, target_side = reference_side.with_kb(bridge), target_side.with_kb(bridge)
     judged = evaluation.inputs.judged.copy()  # the many mixtures are of no use to others
+    profile_sides = reference_side, target_side
+    ends = [
+        Evaluation.from_data(side.request, corpus, run, judged=judged) if is_fixed else None
+        for side, is_fixed in zip(profile_sides, _needs_fixed_threshold(*profile_sides), strict=True)
+    ]
+    reference_side, target_side = (
+        side if end is None else side.with_threshold(_format_oracle_threshold(end, side.measure) or "none")
+        for side, end in zip(profile_sides, ends, strict=True)
+    )
+    fixed_threshold = next(
+        (side.table["threshold"] for side, end in zip((reference_side, target_side), ends, strict=True) if end), None
+    )
     players, irrelevant = _group_settings(reference_side, target_side, corpus, run)
+    if fixed_threshold is not None and "threshold" not in players:
+        irrelevant.append("threshold")
     evaluations: dict[frozenset[str], Evaluation] = {}
     scores: dict[frozenset[str], float] = {}
 
@@ -195,14 +234,16 @@ def attribute_gap(
     attribution = shapley(list(players), score, exact_up_to=EXACT_UP_TO, samples=samples, seed=seed)
     no_settings, all_settings = frozenset[str](), frozenset(players)
     reference_score, target_score = score(no_settings), score(all_settings)
-    reference_evaluation, target_evaluation = evaluations[no_settings], evaluations[all_settings]
+    reference_evaluation, target_evaluation = (
+        end or evaluations[switched] for end, switched in zip(ends, (no_settings, all_settings), strict=True)
+    )
     numbers = ItemNumbers()
-    outcomes_before = collect_outcomes(reference_evaluation, reference_side.measure, numbers)
+    outcomes_before = collect_outcomes(evaluations[no_settings], reference_side.measure, numbers)
     causes = []
     for share in attribution.shares:
         single, others = frozenset({share.player}), all_settings - {share.player}
-        fixed_threshold = (
-            _format_oracle_threshold(reference_evaluation, reference_side.measure)
+        same_threshold = (
+            _format_oracle_threshold(evaluations[no_settings], reference_side.measure)
             if "threshold" not in players[share.player]
             else None
         )
@@ -211,28 +252,33 @@ def attribute_gap(
         single_measure = _select_measure(reference_side, target_side, single)
         thresholds = tuple(
             switched.oracle_thresholds.get(_unfiltered_view(single_measure))
-            for switched in (reference_evaluation, mixture)
+            for switched in (evaluations[no_settings], mixture)
         )
-        if fixed_threshold is not None and mixture.oracle_thresholds:
-            mixture = _create_mixture(
-                corpus, run, judged, reference_side, target_side, players, single, fixed_threshold
-            )
+        if same_threshold is not None and mixture.oracle_thresholds:
+            mixture = _create_mixture(corpus, run, judged, reference_side, target_side, players, single, same_threshold)
         causes.append(
             Cause(
                 players[share.player],
-                tuple(reference_side.get_value(setting) for setting in players[share.player]),
-                tuple(target_side.get_value(setting) for setting in players[share.player]),
+                tuple(profile_sides[0].get_value(setting) for setting in players[share.player]),
+                tuple(profile_sides[1].get_value(setting) for setting in players[share.player]),
                 share.value,
                 share.error,
                 change_if_first,
                 target_score - scores[others] if others in scores else None,
                 (thresholds[0], thresholds[1])
-                if fixed_threshold is not None and thresholds[0] != thresholds[1]
+                if same_threshold is not None and thresholds[0] != thresholds[1]
                 else None,
                 tuple(find_flips(outcomes_before, collect_outcomes(mixture, single_measure, numbers), numbers)),
             )
         )
     causes.sort(key=lambda cause: -abs(cause.share))
+    keys = {players[key]: key for key in players}
+    interactions = [
+        interaction
+        for a, b in combinations(causes, 2)
+        for change in [score(frozenset({keys[a.settings], keys[b.settings]})) - reference_score]
+        if (interaction := _find_interaction(a, b, change, target_score - reference_score)) is not None
+    ]
     return GapExplanation(
         evaluation.corpus_name,
         evaluation.run_name,
@@ -245,12 +291,41 @@ def attribute_gap(
         reference_evaluation.signature,
         _replace_profile(target.profile, target_evaluation.signature),
         tuple(causes),
+        tuple(sorted(interactions, key=lambda interaction: -max(map(abs, interaction.changes_alone)))),
         tuple(irrelevant),
+        fixed_threshold,
         attribution.is_exact,
         attribution.n_evaluations,
         reference_evaluation.result,
         target_evaluation.result,
     )
+
+
+def _find_interaction(a: Cause, b: Cause, change_together: float, gap: float) -> Interaction | None:
+    """Return the interaction of two causes if their effects depend on each other or cancel, else None.
+
+    `change_together` is the change of the score if only the two causes switch.
+    """
+    changes = a.change_if_first, b.change_if_first
+    excess = change_together - sum(changes)
+    share = a.share + b.share
+    smaller, larger = sorted((abs(a.share), abs(b.share)))
+    largest_change = max(*map(abs, changes), abs(change_together))
+    is_dependent = abs(excess) >= max(_MIN_EFFECT, largest_change / 4)
+    is_cancelled = a.share * b.share < 0 and smaller >= max(_MIN_EFFECT, abs(gap)) and abs(share) <= larger / 4
+    if not (is_dependent or is_cancelled):
+        return None
+    return Interaction((a.name, b.name), changes, change_together, share, is_additive=not is_dependent)
+
+
+def _needs_fixed_threshold(reference_side: _Side, target_side: _Side) -> tuple[bool, bool]:
+    """Return for each side whether it selects a threshold and the assignment of the other side supports none."""
+    sides = [side.request.conventions for side in (reference_side, target_side)]
+    is_swept, is_lookup = (
+        [isinstance(conventions.threshold, Sweep) for conventions in sides],
+        [conventions.assignment is Assignment.LOOKUP for conventions in sides],
+    )
+    return is_swept[0] and is_lookup[1], is_swept[1] and is_lookup[0]
 
 
 def _replace_profile(profile: str, signature: Signature) -> Signature:
@@ -322,6 +397,11 @@ class _Side:
         request = self.request.replace(settings={"ids": self.table["ids"]}, kb=kb, measures=[self.measure])
         table = request.signature("").to_dict()
         return _Side(request, {name: table[name] for name in SIGNED_SETTINGS}, self.measure)
+
+    def with_threshold(self, threshold: str) -> _Side:
+        """Return the side with a fixed threshold."""
+        request = self.request.replace(settings={"threshold": threshold}, measures=[self.measure])
+        return _Side(request, {**self.table, "threshold": threshold}, self.measure)
 
     def get_value(self, setting: str) -> str:
         """Return the value of a setting in this profile, or its measure for the name `measure`."""

@@ -202,6 +202,8 @@ def _to_version(version: PublishedVersion, folder: Path, older: list[str]) -> Ve
         kb=version.metadata.kb,
         licence=version.metadata.licence,
         citation=version.metadata.citation,
+        creators=version.metadata.creators,
+        published=version.metadata.published,
         supersedes=tuple(older),
     )
 

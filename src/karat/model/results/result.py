@@ -520,6 +520,13 @@ class Result(TableDisplay, ChartDisplay):
         """Whether the system variant was selected on this corpus, according to the run metadata."""
         return is_selected_on(self.run_metadata, self.corpus)
 
+    def has_oracle_threshold(self, measure: str) -> bool:
+        """Return whether the threshold of a measure's view was selected on the scored data."""
+        if not self.thresholds:  # names of other tools cannot be parsed
+            return False
+        view = parse_measure(self.aliases.get(measure, measure)).view
+        return str(replace(view, filters=())) in self.thresholds
+
     @property
     def measures(self) -> Mapping[str, float | None]:
         """The values of all measures by name, without those of groups; None where undefined."""

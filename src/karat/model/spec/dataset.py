@@ -224,6 +224,10 @@ class Version(msgspec.Struct, frozen=True):
     """The licence."""
     citation: str = ""
     """The publication to cite."""
+    creators: tuple[str, ...] = ()
+    """The authors of an added dataset."""
+    published: str = ""
+    """The date of publication of an added dataset, as YYYY-MM-DD."""
     obtain: str = ""
     """How to obtain the files."""
     supersedes: tuple[str, ...] = ()

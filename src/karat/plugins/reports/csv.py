@@ -9,7 +9,7 @@ from io import StringIO
 from karat.model.results.result import Result
 from karat.model.spec.report import Report
 
-_HEADER = ("corpus", "run", "profile", "measure", "value", "low", "high", "n", "undefined", "signature")
+_HEADER = ("corpus", "run", "profile", "measure", "value", "low", "high", "n", "undefined", "oracle", "signature")
 
 
 def _render(results: Sequence[Result]) -> str:
@@ -28,7 +28,8 @@ def _build_rows(result: Result) -> Iterator[tuple[object, ...]]:
         score = result.score(name)
         low, high = result.intervals.get(name, (None, None))
         identification = (result.corpus, result.run, result.profile, name)
-        yield (*identification, score.value, low, high, score.n, score.reason, result.signature)
+        oracle = "yes" if result.is_selected_on_corpus or result.has_oracle_threshold(name) else "no"
+        yield (*identification, score.value, low, high, score.n, score.reason, oracle, result.signature)
 
 
 def _format_cell(value: object) -> str:

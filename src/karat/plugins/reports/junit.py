@@ -34,7 +34,8 @@ def _format_case(result: Result, name: str) -> str:
     head = f"    <testcase classname={_quote_attribute(result.run)} name={_quote_attribute(name)}>"
     if score.value is None:
         return f"{head}<skipped message={_quote_attribute(score.reason or 'undefined')}/></testcase>\n"
-    return f"{head}<system-out>{100 * score.value:.2f}</system-out></testcase>\n"
+    oracle = " (oracle)" if result.is_selected_on_corpus or result.has_oracle_threshold(name) else ""
+    return f"{head}<system-out>{100 * score.value:.2f}{oracle}</system-out></testcase>\n"
 
 
 def _replace_invalid(text: str) -> str:

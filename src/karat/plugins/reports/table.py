@@ -90,8 +90,7 @@ def _format_headline(results: Sequence[Result], index: int, width: int | None) -
             ]
         )
     first = results[0].headlines()[index]
-    oracle = " (oracle)" if any(_is_oracle(result, first.measure) for result in results) else ""
-    name = wrap_text(f"{first.title}: {first.measure}{oracle}", width)
+    name = wrap_text(f"{first.title}: {first.measure}{get_oracle_mark(results, first.measure)}", width)
     columns = first.list_columns()
     head = ["", *columns, "gold", "predictions", "correct"]
     return f"{name}\n{format_table([head, *rows], width=width, block_starts=(len(columns) + 1,))}"
@@ -105,14 +104,12 @@ def _build_score_rows(results: Sequence[Result]) -> Iterable[list[str]]:
         if last_relation not in (None, relation):
             yield []
         last_relation = relation
-        oracle = " (oracle)" if any(_is_oracle(result, name) for result in results) else ""
-        yield [name + oracle, *(format_cell(result, name) for result in results)]
+        yield [name + get_oracle_mark(results, name), *(format_cell(result, name) for result in results)]
 
 
-def _is_oracle(result: Result, name: str) -> bool:
-    """Return whether the threshold of a measure's view was selected on the scored data."""
-    view = parse_measure(name).view
-    return str(replace(view, filters=())) in result.thresholds
+def get_oracle_mark(results: Sequence[Result], measure: str) -> str:
+    """Return ` (oracle)` if the threshold of a measure was selected on the scored data for any run, else nothing."""
+    return " (oracle)" if any(result.has_oracle_threshold(measure) for result in results) else ""
 
 
 def format_cell(result: Result, name: str) -> str:

@@ -17,7 +17,7 @@ from karat.evaluation.request import Request
 from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.stats.samples.confidence_intervals import RESAMPLES
-from karat.stats.significance.power import detectable_difference, documents_needed
+from karat.stats.significance.power import documents_needed
 
 
 class PairPlan(JsonRecord, frozen=True):
@@ -88,11 +88,8 @@ def plan_documents(
     comparison = compare_entries(list(entries), request, options, measure=measure)
     if not any(dataset.pairs for dataset in comparison.datasets):
         raise UsageError("a plan needs two systems on the same documents. Pass the predictions of two systems.")
-    unit = detectable_difference(1.0, confidence=1 - alpha, power=power)
     pairs = tuple(
-        _plan_pair(dataset, pair, difference, unit, options)
-        for dataset in comparison.datasets
-        for pair in dataset.pairs
+        _plan_pair(dataset, pair, difference, options) for dataset in comparison.datasets for pair in dataset.pairs
     )
     needed = [pair.documents for pair in pairs]
     return AnnotationPlan(
@@ -107,18 +104,14 @@ def plan_documents(
     )
 
 
-def _plan_pair(
-    dataset: DatasetScores, pair: Pair, difference: float, unit: float, options: ComparisonOptions
-) -> PairPlan:
-    """Return the number of documents for one pair; `unit` is the detectable difference for a standard error of 1."""
-    if pair.detectable is None:
-        reason = pair.reason or "the systems do not differ on enough documents to estimate the standard error"
+def _plan_pair(dataset: DatasetScores, pair: Pair, difference: float, options: ComparisonOptions) -> PairPlan:
+    """Return the number of documents for one pair."""
+    if not pair.standard_error:
         return PairPlan(
-            dataset.name, pair.system_a, pair.system_b, pair.difference, None, None, None, None, undefined=reason
+            dataset.name, pair.system_a, pair.system_b, pair.difference, None, None, None, None, undefined=pair.reason
         )
-    standard_error = pair.detectable / unit
     n_documents = documents_needed(
-        difference, standard_error, dataset.documents, confidence=1 - options.alpha, power=options.power
+        difference, pair.standard_error, dataset.documents, confidence=1 - options.alpha, power=options.power
     )
     mentions = None
     if n_documents is not None and dataset.mentions is not None:
@@ -128,10 +121,11 @@ def _plan_pair(
         pair.system_a,
         pair.system_b,
         pair.difference,
-        standard_error,
+        pair.standard_error,
         pair.detectable,
         n_documents,
         mentions,
+        undefined=pair.reason,
     )
 
 

@@ -67,8 +67,8 @@ class StoredFile(JsonRecord, frozen=True, omit_defaults=True):
     file_names: tuple[str, ...] | UnsetType = UNSET
 
 
-class VersionRecord(JsonRecord, frozen=True):
-    """Values of a version that differ from its dataset."""
+class VersionRecord(JsonRecord, frozen=True, omit_defaults=True):
+    """Values of a version that differ from its dataset; only added datasets have creators and a date."""
 
     description: str
     tasks: tuple[str, ...]
@@ -77,6 +77,8 @@ class VersionRecord(JsonRecord, frozen=True):
     citation: str
     obtain: str
     supersedes: tuple[str, ...]
+    creators: tuple[str, ...] = ()
+    published: str = ""
 
 
 class SplitRecord(JsonRecord, frozen=True):
@@ -273,6 +275,8 @@ def _build_version_lines(chosen: ChosenSplit, width: int | None) -> Iterator[str
         ("ids", version.kb),
         ("licence", version.licence),
         ("cite", version.citation),
+        ("creators", ", ".join(version.creators)),
+        ("published", version.published),
         ("obtain", version.obtain),
         ("supersedes", ", ".join(version.supersedes)),
     ):

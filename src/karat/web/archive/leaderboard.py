@@ -233,6 +233,7 @@ def _build_table(
         untested_reason=untested_reason,
         direction=_find_direction(measure),
         mean=[_average_scores([values[index][column] for index in averaged]) for column in range(len(systems))],
+        oracle=[any(cell is not None and cell.has_oracle_threshold(measure) for cell in row) for row in cells],
     )
 
 

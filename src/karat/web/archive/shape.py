@@ -86,6 +86,8 @@ class MeasureTable(JsonRecord, frozen=True):
     """Which values are better; none for spreads and unknown measures."""
     mean: list[float | None]
     """Per system, the mean over the datasets that all systems have."""
+    oracle: list[bool]
+    """Per dataset, whether a threshold was selected on it."""
 
 
 class CellNote(JsonRecord, frozen=True):

@@ -200,6 +200,7 @@ def build_scorecards(
             *_perfect_system_notes(counts, averages["f1"]),
             *shared_text_warnings({name: facts.texts for name, facts in counts.dataset_facts.items()}),
             *_permutation_notes(differences, options),
+            *grid.list_run_notes(),
         ),
         options=options,
         signature=grid.signature,

@@ -35,7 +35,7 @@ from karat.model.spec.settings.conventions import Assignment, Duplicates
 from karat.model.spec.settings.threshold import Sweep, Threshold
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import Bools, Longs, flatten_mentions
+from karat.model.tables.columns import Bools, Floats, Longs, flatten_mentions
 
 _RELATIONS = "strong,weak,mention-weak,entity"
 
@@ -181,8 +181,11 @@ def compute_similarity(corpus: Corpus, runs: Sequence[Run], request: Request) ->
     pairs: dict[ViewName, list[PairSimilarity]] = {view: [] for view in selections}
     for a, b in combinations(range(len(names)), 2):
         selected = {view: (runs[a], runs[b]) for view, runs in selections.items()}
-        for view, cases in _judge_pair(selected).items():
-            pairs[view].append(_compare_runs(*selected[view], view, cases, matches[view][a], matches[view][b]))
+        shared_a, shared_b = _match_run(selected), _match_run({view: (y, x) for view, (x, y) in selected.items()})
+        for view in selected:
+            side_a = _PairSide(selected[view][0], shared_a[view], matches[view][a])
+            side_b = _PairSide(selected[view][1], shared_b[view], matches[view][b])
+            pairs[view].append(_compare_runs(side_a, side_b, view))
     coverage = tuple(
         _count_coverage(view.relation, dict(zip(names, matches[view], strict=True))) for view in selections
     )
@@ -301,7 +304,8 @@ def _match_gold(selected: Mapping[ViewName, _SelectedRun]) -> dict[ViewName, _Go
     for views in _group_views(selected):
         selected_run = selected[views[0]]
         evaluation = selected_run.evaluation
-        verdicts = evaluation.judge_plans({str(view): evaluation.plan_view(view) for view in views})
+        plans = {str(view): evaluation.plan_view(view) for view in views}
+        verdicts = evaluation.judge_plans(plans)
         # Systems may match different alternatives of one mention: what counts is the mention.
         mention = evaluation.inputs.pairing().mention_index.mention
         for view in views:
@@ -313,15 +317,31 @@ def _match_gold(selected: Mapping[ViewName, _SelectedRun]) -> dict[ViewName, _Go
             gold[mention[cases.gold[with_gold & (weights[:, 2:].sum(axis=1) > 0)]]] = True
             is_found[mention[cases.gold[with_gold & (weights[:, 2] > 0)]]] = True
             correct[cases.prediction[with_prediction & (weights[:, 0] > 0)]] = True
+            plan = plans[str(view)]
+            if plan.relation.level == "document" and not plan.selection.rules.count_repeated_entities:
+                correct = _spread_to_repetitions(correct, evaluation)
             matches[view] = _GoldMatches(gold, is_found, correct)
     return matches
 
 
-def _judge_pair(selected: Mapping[ViewName, tuple[_SelectedRun, _SelectedRun]]) -> dict[ViewName, Verdicts]:
-    """Match the predictions of a run with those of another run as gold standard, and return the verdicts by view.
+def _spread_to_repetitions(correct: Bools, evaluation: Evaluation) -> Bools:
+    """Return the mask of the predictions of a document whose entity a correct prediction of the document has.
+
+    If each entity counts once per document, gold labels and predictions keep another one of several equal entities.
+    """
+    pairing = evaluation.inputs.pairing()
+    offsets = pairing.run.predictions.offsets
+    document = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+    key = (document << 32) | pairing.prediction_entity
+    return np.isin(key, key[correct]) & (pairing.prediction_entity >= 0)
+
+
+def _match_run(selected: Mapping[ViewName, tuple[_SelectedRun, _SelectedRun]]) -> dict[ViewName, Verdicts]:
+    """Match the predictions of a run, as gold labels, with those of another run, and return the verdicts by view.
 
     A prediction counts as shared if it matches any prediction of the other run. Views with the same thresholds are
-    judged together.
+    judged together. Only the verdicts on the gold labels describe the first run: profiles ignore some predictions
+    because of the gold standard, such as links on unlinked spans.
     """
     verdicts: dict[ViewName, Verdicts] = {}
     for views in _group_views(selected):
@@ -369,36 +389,41 @@ def _apply_threshold(run: Run, threshold: Threshold) -> Run:
     return replace(run, predictions=run.predictions.select(~low))
 
 
-def _compare_runs(
-    first: _SelectedRun,
-    second: _SelectedRun,
-    view: ViewName,
-    cases: Verdicts,
-    first_matches: _GoldMatches,
-    second_matches: _GoldMatches,
-) -> PairSimilarity:
-    """Compute the similarity of two runs in a view from their verdicts; see `_judge_pair`.
+class _PairSide(NamedTuple):
+    """A run of a pair: its predictions, the verdicts on them as gold labels of the other run, and the gold matches."""
 
-    `first_matches` and `second_matches` tell which predictions are correct.
-    """
-    sums = cases.document_sums(0, len(first.corpus))
-    matched, size = sums[:, 0] + sums[:, 2], sums.sum(axis=1)
-    per_document = np.divide(matched, size, out=np.ones(len(size)), where=size > 0)
+    selected: _SelectedRun
+    verdicts: Verdicts
+    gold_matches: _GoldMatches
+
+    def count_shared(self) -> Floats:
+        """Return by document the number of predictions that the other run has, and of those that it does not have."""
+        return self.verdicts.document_sums(0, len(self.selected.corpus))[:, 2:]
+
+    def find_unshared(self) -> Longs:
+        """Return the rows of the predictions that the other run does not have."""
+        gold = self.verdicts.gold
+        return self.selected.rows_as_gold[gold[(self.verdicts.weights()[:, 3] > 0) & (gold >= 0)]]
+
+
+def _compare_runs(first: _PairSide, second: _PairSide, view: ViewName) -> PairSimilarity:
+    """Compute the similarity of two runs in a view; it is the same in both orders of the runs."""
+    sums = first.count_shared() + second.count_shared()
+    shared, size = sums[:, 0], sums.sum(axis=1)
+    per_document = np.divide(shared, size, out=np.ones(len(size)), where=size > 0)
     total = float(size.sum())
-    weights = cases.weights()
-    only_first = cases.gold[(weights[:, 3] > 0) & (cases.gold >= 0)]
-    only_second = cases.prediction[(weights[:, 1] > 0) & (cases.prediction >= 0)]
+    only_first, only_second = first.find_unshared(), second.find_unshared()
     return PairSimilarity(
-        first.run.name,
-        second.run.name,
+        first.selected.run.name,
+        second.selected.run.name,
         view.relation,
         mean_score(per_document, "there is no document"),
-        Score(float(matched.sum()) / total, int(total)) if total else Score(None, 0, "both systems predict nothing"),
+        Score(float(shared.sum()) / total, int(total)) if total else Score(None, 0, "both systems predict nothing"),
         len(only_first),
-        int(first_matches.correct[first.rows_as_gold[only_first]].sum()),
+        int(first.gold_matches.correct[only_first].sum()),
         len(only_second),
-        int(second_matches.correct[only_second].sum()),
-        dict(zip(first.document_ids, per_document.tolist(), strict=True)),
+        int(second.gold_matches.correct[only_second].sum()),
+        dict(zip(first.selected.document_ids, per_document.tolist(), strict=True)),
     )
 
 
