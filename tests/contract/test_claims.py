@@ -12,7 +12,7 @@ from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.dataset import parse_dataset
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import System
-from karat.render.paper_folder import _CITATION
+from karat.render.paper.references import _CITATION
 
 SYSTEMS = {name: get_plugin("systems", name, System) for name in list_plugins("systems")}
 CLAIMS = {name: system.claims for name, system in SYSTEMS.items() if system.claims}

@@ -143,3 +143,19 @@ def test_a_label_of_white_space_before_punctuation_is_removed_and_counted():
     made, _ = apply_steps(corpus, ["join-punctuation"])
     assert [label.entity for label in next(iter(made)).labels] == ["Q1"]
     assert made.skipped == {"labels excluded by join-punctuation": 1}
+
+
+def test_white_space_before_punctuation_stays_if_it_is_all_that_is_evaluated():
+    corpus = Corpus.from_documents([Document("d", "Ada . Bob .", evaluation_span=(3, 4))])
+    made, _ = apply_steps(corpus, ["join-punctuation"])
+    document = next(iter(made))
+    assert document.text == "Ada . Bob.\n"
+    assert document.evaluation_span == (3, 4)
+
+
+def test_labels_that_differ_by_removed_white_space_become_one_and_the_other_is_counted():
+    corpus = Corpus.from_documents([Document("d", "Ada .", (Label(0, 3, "Q1"), Label(0, 4, "Q1"), Label(0, 4, "Q2")))])
+    made, _ = apply_steps(corpus, ["join-punctuation"])
+    labels = next(iter(made)).labels
+    assert [(label.start, label.end, label.entity) for label in labels] == [(0, 3, "Q1"), (0, 3, "Q2")]
+    assert made.skipped == {"labels excluded by join-punctuation": 1}

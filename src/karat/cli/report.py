@@ -131,8 +131,8 @@ def _write_paper(results: Sequence[Result], folder: str) -> None:
     """Write results as the folder of a paper, and print the command that typesets it."""
     from pathlib import Path
 
-    from karat.render.paper_folder import build_paper
-    from karat.render.paper_references import list_open_entries, list_uncited
+    from karat.render.paper.folder import build_paper
+    from karat.render.paper.references import list_open_entries, list_uncited
     from karat.storage.atomic_writing import open_for_writing
 
     for path, data in build_paper(results).items():

@@ -11,7 +11,7 @@ from karat.analysis.comparison.scorecard.figures import Figure
 from karat.analysis.comparison.scorecard.scorecard import Average, Contrast, Scorecard, ScorecardOptions, Scorecards
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
-from karat.model.results.result import IdHealth, format_id_health
+from karat.model.results.result import WARNING, IdHealth, format_id_health
 from karat.model.tables.arrow import Arrow
 from karat.render.scores import emphasise_cells, find_leader_indices
 from karat.render.tables import UNDEFINED, DrawTable, describe_convention, get_layout
@@ -76,7 +76,10 @@ def render_page(scorecards: Scorecards, layout: str | None, *, details: bool, wi
         f"{format_count(n_systems, 'system')} on {', '.join(scorecards.datasets)}: "
         f"{describe_convention(scorecards.signature, scorecards.view)}"
     )
-    blocks = [f"{head}, means over {'the dataset' if n_datasets == 1 else f'the {n_datasets} datasets'}"]
+    warnings = [note for note in scorecards.notes if WARNING in note]
+    remarks = [note for note in scorecards.notes if WARNING not in note]
+    blocks = page_layout.format_notes_block(warnings, details=True)
+    blocks += [f"{head}, means over {'the dataset' if n_datasets == 1 else f'the {n_datasets} datasets'}"]
     blocks += [f"excluded: {'; '.join(f'{name} ({why})' for name, why in scorecards.excluded.items())}"] * bool(
         scorecards.excluded
     )
@@ -98,7 +101,7 @@ def render_page(scorecards: Scorecards, layout: str | None, *, details: bool, wi
     blocks += _render_scorecards(scorecards, draw, is_text=layout is None)
     if details:
         blocks += [draw(_build_detail_rows(scorecards, card), frozenset({0})) for card in scorecards.scorecards]
-    notes = [*_list_too_few(scorecards), *format_id_health(scorecards.id_health.items()), *scorecards.notes]
+    notes = [*_list_too_few(scorecards), *format_id_health(scorecards.id_health.items()), *remarks]
     blocks += [_explain_scorecards(scorecards), *page_layout.format_notes_block(notes, details=details)]
     return page_layout.join([*blocks, page_layout.format_signatures(scorecards.signature)])
 

@@ -13,8 +13,8 @@ from karat.model.spec.settings.settings import describe_value
 from karat.plugins.reports.table import get_oracle_mark
 from karat.render.charts.plot_svg import draw_plot
 from karat.render.charts.requirements import check_extra
-from karat.render.paper_references import collect_references, format_entry, list_uncited
-from karat.render.paper_tables import PaperTable, build_paper_tables
+from karat.render.paper.references import collect_references, format_entry, list_uncited
+from karat.render.paper.tables import PaperTable, build_paper_tables
 from karat.render.tables import escape_latex
 from karat.version import __version__
 
