@@ -16,8 +16,8 @@ _SPACE_BEFORE_PUNCTUATION = re.compile(r"\s+(?=[^\w\s])", re.ASCII)
 def _join_punctuation(document: Document) -> Document:
     """Return the document without white space before punctuation, with a line end at its end and the spans moved.
 
-    Labels of removed white space are removed, and so are labels that become equal to an earlier label. White space that holds the whole evaluation span stays, since a document
-    cannot have an empty evaluation span.
+    Labels of removed white space are removed, and so are labels that become equal to an earlier label. White space that
+    holds the whole evaluation span stays, since a document cannot have an empty evaluation span.
     """
     text, span = document.text, document.evaluation_span
 
@@ -39,7 +39,7 @@ def _join_punctuation(document: Document) -> Document:
         key = start, end, label.entity, label.mention_id
         is_repeated = key in seen
         seen.add(key)
-        return is_repeated or label.start < label.end and start == end
+        return is_repeated or (label.start < label.end and start == end)
 
     document = remove_labels(document, is_needless)
     joined = _SPACE_BEFORE_PUNCTUATION.sub(lambda match: "" if is_removed(match) else match[0], text)
