@@ -12,7 +12,7 @@ from karat.cli.options.output import details_option, json_option, layout_options
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import ConventionOptions, convention_options, format_options, golds_option
 from karat.cli.options.statistics import alpha_option, permutations_option, resamples_option, seed_option
-from karat.cli.output import echo_warnings, page_width, print_page, write_output
+from karat.cli.output import page_width, print_page, write_output
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.entries import Formats
@@ -92,7 +92,6 @@ def command(
     check_paths([*files, *golds], [json_file])
     request = conventions.to_request()
     entries = list(load_entries(files, golds, formats))
-    echo_warnings((entry.corpus, entry.run) for entry in entries)
     scorecards = build_scorecards(entries, request, replace(options, seed=request.interval_options.seed), view=view)
     write_output(json_file, lambda: to_json(scorecards))
     print_page(lambda: render_page(scorecards, table_format, details=details, width=page_width()), json_file)

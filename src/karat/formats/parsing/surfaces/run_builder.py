@@ -199,12 +199,14 @@ def _locate_spans(
     file_spans = given_spans
     given_spans = [None if span is None else _convert_span(text, kind, span) for span in given_spans]
     spans: list[Span | None] = []
-    for number, (prediction, span) in enumerate(zip(response.predictions, given_spans, strict=True), 1):
+    for number, (prediction, span, file_span) in enumerate(
+        zip(response.predictions, given_spans, file_spans, strict=True), 1
+    ):
         is_correct = span is not None and (
             prediction.text is None or is_same_surface(text[span.start : span.end], prediction.text)
         )
-        if span is not None and not is_correct and not get_defects().policy.realign_spans:
-            raise _span_mismatch_error(prediction, span, text, f"{location}: prediction {number}")
+        if file_span is not None and not is_correct and not get_defects().policy.realign_spans:
+            raise _span_mismatch_error(prediction, file_span, text, f"{location}: prediction {number}")
         spans.append(span if is_correct else None)
     missing = [index for index, span in enumerate(spans) if span is None]
     surfaces = [_to_surface(response.predictions[index], given_spans[index]) for index in missing]
@@ -260,17 +262,18 @@ def _to_surface(prediction: WrittenPrediction, wrong_span: Span | None) -> Surfa
 
 
 def _span_mismatch_error(prediction: WrittenPrediction, span: Span, text: str, location: str) -> InputError:
-    """Build the error for a prediction whose text differs from the document at its span."""
+    """Build the error for a prediction whose text differs from the document at its span, as its file writes it."""
     kinds = [
         kind
         for kind in OffsetKind
         if is_same_surface(text[slice(*_convert_span(text, kind, span))], prediction.text or "")
     ]
+    at_span = text[slice(*_convert_span(text, get_defects().policy.offsets, span))]
     advice = f"; this span fits as {kinds[0].description}: --offsets {kinds[0]}" if kinds else ""
     return InputError(
         location,
         actual=f"the text {prediction.text!r} at [{span.start}, {span.end}), where the document has "
-        f"{text[span.start : span.end][:40]!r}",
+        f"{at_span[:40]!r}",
         expected="spans that cover their text",
         remedy=f"Correct or remove the spans, or realign them with --span-mismatch realign{advice}",
     )
