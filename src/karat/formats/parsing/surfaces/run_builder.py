@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -61,6 +61,12 @@ class GoldTexts(msgspec.Struct, frozen=True, dict=True):
         Raise `MissingGoldError` if there is no gold standard, and `UsageError` if it has no texts.
         """
         return self._texts.get(id)
+
+    def find_text(self, id: str) -> str | None:
+        """Return the text of a document, or None if there is none, even if no document has a text."""
+        if self.gold is None or self.gold().skipped.get(NO_TEXT_NOTE) or not self.gold().has_text:
+            return None
+        return self.get_text(id)
 
     @cached_property
     def _texts(self) -> dict[str, str]:
@@ -139,6 +145,35 @@ def to_response(response: WrittenResponse, texts: GoldTexts, location: str, coun
     searched = {"predictions", "invented"}
     fields = {name: getattr(response, name) for name in Response.__struct_fields__ if name not in searched}
     return Response(**fields, predictions=located.predictions, invented=(*response.invented, *located.invented))
+
+
+def check_surfaces(
+    response: Response,
+    surfaces: Sequence[str | None],
+    own_text: str | None,
+    texts: GoldTexts,
+    location: str,
+    counts: Counter[str],
+) -> Response:
+    """Return a response whose predictions have these surfaces, unchanged if each surface is at its span.
+
+    Texts come from the file (`own_text`) or else from `texts`; without a text, nothing is compared. The error policy
+    decides whether a differing surface raises `InputError`, or the prediction is moved and counted in `counts`.
+    """
+    written_surfaces = [surface if surface and surface.strip() else None for surface in surfaces]
+    if not any(written_surfaces):
+        return response
+    text = texts.find_text(response.id) if own_text is None else own_text
+    pairs = list(zip(response.predictions, written_surfaces, strict=True))
+    is_correct = all(surface in (None, (text or "")[item.start : item.end]) for item, surface in pairs)
+    if text is None or (is_correct and get_defects().policy.offsets is OffsetKind.CODE_POINTS):
+        return response
+    predictions = tuple(
+        WrittenPrediction(**{name: getattr(item, name) for name in Prediction.__struct_fields__}, text=surface)
+        for item, surface in pairs
+    )
+    fields = {name: getattr(response, name) for name in Response.__struct_fields__ if name != "predictions"}
+    return to_response(WrittenResponse(**fields, predictions=predictions, text=text), texts, location, counts)
 
 
 class LocatedPredictions(NamedTuple):
@@ -272,8 +307,7 @@ def _span_mismatch_error(prediction: WrittenPrediction, span: Span, text: str, l
     advice = f"; this span fits as {kinds[0].description}: --offsets {kinds[0]}" if kinds else ""
     return InputError(
         location,
-        actual=f"the text {prediction.text!r} at [{span.start}, {span.end}), where the document has "
-        f"{at_span[:40]!r}",
+        actual=f"the text {prediction.text!r} at [{span.start}, {span.end}), where the document has {at_span[:40]!r}",
         expected="spans that cover their text",
         remedy=f"Correct or remove the spans, or realign them with --span-mismatch realign{advice}",
     )
