@@ -105,9 +105,9 @@ def to_code_points(
 
     Offsets count code points, unless surfaces differ from the text and fewer differ if offsets count bytes or UTF-16
     units. That unit then applies to all spans of the text. Texts with other units and spans with differing surfaces are
-    kept and counted in `skipped`, and `surfaces` is updated. Without a text, spans are returned unchanged if start and
-    end are ordered. If the policy names a kind of offsets, all spans are returned unchanged. If it realigns spans, those
-    with differing surfaces are moved.
+    kept and counted in `skipped`, and `surfaces` is updated. If the policy realigns spans, those with differing
+    surfaces are moved. Without a text, spans are returned unchanged if start and end are ordered. If the policy names a
+    kind of offsets, all spans are returned unchanged.
     """
     raw_spans = [(span.start, span.end) for span in spans]
     if get_defects().policy.offsets is not OffsetKind.CODE_POINTS:  # converted together with those of other formats
