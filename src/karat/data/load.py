@@ -424,7 +424,9 @@ def _read_predictions(source: Source, file_format: Format, gold: Callable[[], Co
     if file_format.has_gold(source) and not (file_format.is_kind_ambiguous and file_format.read_run is not None):
         if file_format.read_corpus is None:
             raise UsageError(f"{source.label}: Karat cannot read gold labels in {file_format.title}. Pass predictions.")
-        return Run.from_gold(file_format.read_corpus(source, True), name=source.stem)
+        corpus = file_format.read_corpus(source, True)
+        _require_labels(corpus, source.label)
+        return Run.from_gold(corpus, name=source.stem)
     if file_format.read_run is None:
         raise UsageError(f"{source.label}: {file_format.title} holds no predictions. Pass a file of predictions.")
     return file_format.read_run(source)

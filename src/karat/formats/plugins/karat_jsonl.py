@@ -67,6 +67,7 @@ _COMMON_NIL = (b'"entity":null', b'"entity": null')  # as most programs write it
 _NIL_MARK = rb'"entity":"\\u0000"'
 _RESPONSE_FIELDS = (b'"invented"', b'"error"', b'"seconds"', b'"tokens"', b'"cost"')
 _HEADER = re.compile(rb'\s*\{\s*"karat"\s*:\s*(?:"(\w+/\d+)")?')
+_TRAILING_COMMA = re.compile(rb",\s*([}\]])")
 _ARRAY = re.compile(rb"\[\s*\{")
 _ESCAPE = re.compile(rb"\\u00(00|[4-7])")  # a character, or the mark itself
 
@@ -550,7 +551,7 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
             error_fields = _error_fields(
                 f"a line that is not valid JSON ({problem})",
                 "one complete JSON object per line",
-                "Check that the line was not cut off and that no object spans several lines",
+                _find_json_remedy(line),
             )
     except msgspec.ValidationError as problem:
         error_fields = _error_fields(
@@ -559,6 +560,32 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
             "columns with --columns",
         )
     raise InputError(location, **error_fields)
+
+
+def _find_json_remedy(line: bytes) -> str:
+    """Return how to correct a line that is not valid JSON; a correction is only named if it makes the line valid."""
+    corrections = (
+        (_TRAILING_COMMA.sub(rb"\1", line), "Remove the comma before a closing bracket"),
+        (line.rstrip().removesuffix(b","), "Remove the comma at the end of each line"),
+    )
+    for corrected, remedy in corrections:
+        if corrected != line and _is_json(corrected):
+            return remedy
+    if line.startswith(b"{'"):
+        return "Write the lines with a JSON library (json.dumps), not as Python prints dictionaries"
+    prefix = find_json_prefix(line.decode(errors="replace"), 0)
+    if prefix is not None and line.decode(errors="replace")[prefix[1] :].lstrip().startswith("{"):
+        return "Begin a new line after each object"
+    return "Check that the line was not cut off and that no object spans several lines"
+
+
+def _is_json(line: bytes) -> bool:
+    """Return whether a line is valid JSON."""
+    try:
+        decode_exact_json(line)
+    except JsonError:
+        return False
+    return True
 
 
 def _has_text(response: object) -> bool:
