@@ -48,6 +48,12 @@ _UNREAD_ENCODINGS: Final = (
     _UnreadEncoding(re.compile(rb'\s*[\[{][^{]*"@(?:context|graph|id)"'), "JSON-LD", "RDF in Turtle", _TO_TURTLE),
     _UnreadEncoding(re.compile(rb"\s*<(?:[?!][^\0]{0,2000}<)?rdf:RDF\b"), "RDF/XML", "RDF in Turtle", _TO_TURTLE),
     _UnreadEncoding(
+        re.compile(rb"\s*[\[{]\s*[{]?\s*'"),
+        "Python dictionaries with single quotes",
+        "JSON",
+        "Write them with json.dumps, not with str or print",
+    ),
+    _UnreadEncoding(
         re.compile(rb"version https://git-lfs"), "a pointer of Git LFS", "the file itself", "Fetch it: git lfs pull"
     ),
 )

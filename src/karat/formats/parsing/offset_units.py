@@ -170,7 +170,7 @@ def _realign(
     ]
     if not wanted:
         return code_points
-    correct = [Span(*place) for place, wrong in zip(code_points, is_wrong, strict=True) if not wrong]
+    correct = [Span(*pair) for pair, wrong in zip(code_points, is_wrong, strict=True) if not wrong]
     counts: Counter[str] = Counter()
     placed = list(code_points)
     for (index, _), span in zip(

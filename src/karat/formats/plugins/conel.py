@@ -203,8 +203,8 @@ def _locate_mention(
     """
     if annotation.span is not None:
         span = RawSpan(*annotation.span, annotation.mention, "")
-        [place] = place_surfaces(text, [annotation.span], [span], skipped)
-        return Span(*place)
+        [offsets] = place_surfaces(text, [annotation.span], [span], skipped)
+        return Span(*offsets)
     spans = find_word_spans(text, annotation.mention)
     n_seen = seen[annotation.mention, annotation.entity]
     seen[annotation.mention, annotation.entity] += 1

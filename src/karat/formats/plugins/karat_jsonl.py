@@ -571,8 +571,6 @@ def _find_json_remedy(line: bytes) -> str:
     for corrected, remedy in corrections:
         if corrected != line and _is_json(corrected):
             return remedy
-    if line.startswith(b"{'"):
-        return "Write the lines with a JSON library (json.dumps), not as Python prints dictionaries"
     prefix = find_json_prefix(line.decode(errors="replace"), 0)
     if prefix is not None and line.decode(errors="replace")[prefix[1] :].lstrip().startswith("{"):
         return "Begin a new line after each object"

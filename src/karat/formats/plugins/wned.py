@@ -224,10 +224,10 @@ def _to_labels(
             parse_offset(annotation.offset, location, "offset"), parse_offset(annotation.length, location, "length")
         )
         spans.append(RawSpan(start, end, annotation.surface or None, location))
-    places = place_surfaces(text, [(span.start, span.end) for span in spans], spans, skipped, note=_OTHER_SURFACE)
+    offsets = place_surfaces(text, [(span.start, span.end) for span in spans], spans, skipped, note=_OTHER_SURFACE)
     labels = [
         Label(start, end, annotation.entity, name=annotation.name)
-        for (start, end), annotation in zip(places, annotations, strict=True)
+        for (start, end), annotation in zip(offsets, annotations, strict=True)
     ]
     return separate_duplicate_labels(labels, skipped)
 

@@ -199,15 +199,15 @@ class PlainNif:
         Differing anchors are counted, also in `surfaces`, or their spans are moved if the policy realigns spans.
         """
         annotations = list(self.iterate_annotations(context))
-        places = [(start, end) for start, end, _ in annotations]
+        offsets = [(start, end) for start, end, _ in annotations]
         if text is not None:
             spans = [
                 RawSpan(start, end, annotation.anchor, f"{self.source.label}: <{context}>")
                 for start, end, annotation in annotations
             ]
-            places = place_surfaces(text, places, spans, self.skipped, surfaces, note=nif.WRONG_ANCHOR)
-        for place, (_, _, annotation) in zip(places, annotations, strict=True):
-            yield *place, annotation
+            offsets = place_surfaces(text, offsets, spans, self.skipped, surfaces, note=nif.WRONG_ANCHOR)
+        for span, (_, _, annotation) in zip(offsets, annotations, strict=True):
+            yield *span, annotation
 
     def get_entity(self, links: Sequence[str]) -> tuple[EntityId, tuple[str, ...]]:
         """Return the entity that links lead to, and its other ids, including ids by owl:sameAs.

@@ -167,10 +167,10 @@ class _SentenceNif:
             annotations = self.annotations[sentence.name]
             location = f"{self.source.label}: <{sentence.name}>"
             spans = [RawSpan(mark.start, mark.end, mark.anchor, location) for mark in annotations]
-            places = [(span.start, span.end) for span in spans]
+            offsets = [(span.start, span.end) for span in spans]
             if sentence.text:
-                places = place_surfaces(sentence.text, places, spans, self.skipped, surfaces, note=nif.WRONG_ANCHOR)
-            for (start, end), annotation in zip(places, annotations, strict=True):
+                offsets = place_surfaces(sentence.text, offsets, spans, self.skipped, surfaces, note=nif.WRONG_ANCHOR)
+            for (start, end), annotation in zip(offsets, annotations, strict=True):
                 yield sentence.start + start, sentence.start + end, annotation
 
 
