@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pyarrow.compute as pc
 
-from karat.matching.read.offset_fit import count_worsened
+from karat.matching.read.offset_fit import count_worsened, mask_sample
 from karat.matching.read.text_alignment import replace_spans
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.defects import get_defects, is_skipping
@@ -25,10 +25,10 @@ CONVERTED: Final = "documents whose offsets were converted from {} to code point
 """The description under which converted documents are counted, with a place for the kind of offsets."""
 
 WORSENED: Final = (
-    WARNING + "documents whose predictions cut words or begin with white space as {}, but not unconverted. "
+    WARNING + "documents{} whose predictions cut words or begin with white space as {}, but not unconverted. "
     "Omit --offsets {}"
 )
-"""The warning about a conversion that makes spans worse, with places for the description and name of the kind."""
+"""The warning about a conversion that makes spans worse; the gaps are for a sample, and the kind with description."""
 
 
 def convert_offsets(corpus: Corpus | None, run: Run, kind: OffsetKind) -> Run:
@@ -54,13 +54,13 @@ def convert_offsets(corpus: Corpus | None, run: Run, kind: OffsetKind) -> Run:
     get_defects().other_counts[CONVERTED.format(kind.description)] += len(np.unique(predictions.document[is_changed]))
     if not is_skipping():  # else the run drops these responses
         checks.raise_first(_find_impossible_spans(run, kind, start, end), run.locate_row)
-    n_worse = count_worsened(run, texts, start, end)
+    sample = mask_sample(run.ids, len(run))
+    n_worse = count_worsened(run, texts, sample, start, end)
     converted = replace_spans(run, start, end)
-    return (
-        replace(converted, skipped={**run.skipped, WORSENED.format(kind.description, kind): n_worse})
-        if n_worse
-        else converted
-    )
+    if not n_worse:
+        return converted
+    warning = WORSENED.format("" if sample.all() else " of a sample", kind.description, kind)
+    return replace(converted, skipped={**run.skipped, warning: n_worse})
 
 
 def _find_impossible_spans(run: Run, kind: OffsetKind, start: Longs, end: Longs) -> Iterator[checks.Problem]:

@@ -196,13 +196,13 @@ def check_offsets(corpus: Corpus, run: Run, document_index: Longs, n_documents: 
     return fit._replace(kinds=_count_kinds(data, sample, is_suspect), n_shifted=_count_shifted(data, sample, is_bad))
 
 
-def count_worsened(run: Run, texts: list[str | None], start: Longs, end: Longs) -> int:
+def count_worsened(run: Run, texts: list[str | None], sample: Bools, start: Longs, end: Longs) -> int:
     """Count the documents in which the spans of a run fit worse after a conversion, to `start` and `end`; 0 if few.
 
-    `texts` are the texts of the responses. As for the search of a better kind, few documents and few spans prove
-    nothing. Large runs are checked in a sample.
+    `texts` are the texts of the responses, and `sample` marks the responses that are checked. As for the search of a
+    better kind, few documents and few spans prove nothing.
     """
-    is_checked = np.array([bool(text) for text in texts], np.bool_) & mask_sample(run.ids, len(run))
+    is_checked = np.array([bool(text) for text in texts], np.bool_) & sample
     rows, number = np.flatnonzero(is_checked), np.cumsum(is_checked) - 1
     checked_texts = [texts[row] or "" for row in rows.tolist()]
     joined = _JoinedTexts.from_texts(checked_texts, np.array([len(text) for text in checked_texts], np.int64))

@@ -64,19 +64,24 @@ class GoldTexts(msgspec.Struct, frozen=True, dict=True):
 
     def find_text(self, id: str) -> str | None:
         """Return the text of a document, or None if there is none, even if no document has a text."""
-        if self.gold is None or self.gold().skipped.get(NO_TEXT_NOTE) or not self.gold().has_text:
-            return None
-        return self.get_text(id)
+        corpus = self._corpus
+        has_texts = corpus is not None and corpus.has_text and not corpus.skipped.get(NO_TEXT_NOTE)
+        return self.get_text(id) if has_texts else None
+
+    @cached_property
+    def _corpus(self) -> Corpus | None:
+        """The gold standard, or None if there is none."""
+        return None if self.gold is None else self.gold()
 
     @cached_property
     def _texts(self) -> dict[str, str]:
         """The text of each document, by id."""
-        if self.gold is None:
+        corpus = self._corpus
+        if corpus is None:
             raise MissingGoldError(
                 f"{self.label} gives predictions by their text, and the gold standard is needed to locate them. "
                 "Pass it too (--gold FILE; in Python corpus=…), or add the text of each document to its predictions."
             )
-        corpus = self.gold()
         if corpus.skipped.get(NO_TEXT_NOTE) or not corpus.has_text:
             raise UsageError(
                 f"{self.label} gives predictions by their text, but {corpus.name} has no texts. Pass a gold "
