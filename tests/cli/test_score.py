@@ -132,7 +132,7 @@ def test_a_folder_named_like_a_dataset_does_not_hide_it(karat_cli, tmp_path, mon
 def test_runs_of_one_name_are_told_apart(karat_cli, tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "predictions.jsonl").write_text('{"id":"news-01"}\n')
+        (tmp_path / name / "predictions.jsonl").write_text('{"id": "news-01", "predictions": []}\n')
     ran = karat_cli("score", "demo", tmp_path / "a" / "predictions.jsonl", tmp_path / "b" / "predictions.jsonl")
     for name in ("a", "b"):
         assert f"\n{tmp_path / name / 'predictions.jsonl'} " in ran.out

@@ -161,6 +161,61 @@ def test_every_command_warns(karat_cli, tmp_path):
     assert "converted from UTF-16 units to code points: 3" in ran.err
 
 
+@pytest.mark.parametrize("kind", [*TEXTS, OffsetKind.INCLUSIVE])
+def test_a_conversion_of_code_points_is_named(karat_cli, tmp_path, kind):
+    """Twelve documents have the characters that count otherwise; the file counts code points already."""
+    gold = documents(TEXTS.get(kind, "{}"), n_special=12)
+    files = write(tmp_path / "gold.jsonl", gold), write(tmp_path / "mine.jsonl", answered(gold, OffsetKind.CODE_POINTS))
+    corpus = karat.load(files[0])
+    first, *_ = karat.evaluate(corpus, karat.load_run(files[1], corpus=corpus, offsets=str(kind))).notes
+    assert first.startswith("warning: 12 documents whose predictions cut words")
+    assert first.endswith(f"but not unconverted. Omit --offsets {kind}")
+    assert "unconverted" not in karat_cli("score", *files).out
+
+
+@pytest.mark.parametrize("kind", [OffsetKind.ONE_BASED, OffsetKind.ONE_BASED_INCLUSIVE])
+def test_a_conversion_before_the_text_is_refused(tmp_path, kind):
+    """The first mention begins at 0."""
+    gold = documents("{}")
+    mine = write(tmp_path / "mine.jsonl", answered(gold, OffsetKind.CODE_POINTS))
+    with pytest.raises(InputError, match=rf"prediction \[0, 13\), which would be \[-1, 1[23]\).*Omit --offsets {kind}"):
+        karat.load_run(mine, corpus=Corpus.from_documents(gold), offsets=str(kind))
+
+
+def test_every_command_warns_of_a_wrong_conversion_once(karat_cli, tmp_path):
+    gold = documents("😀 {}")
+    files = [
+        write(tmp_path / "gold.jsonl", gold),
+        write(tmp_path / "mine.jsonl", answered(gold, OffsetKind.CODE_POINTS)),
+        "--offsets",
+        "utf16",
+    ]
+    system = write(tmp_path / "system.jsonl", answered(gold, OffsetKind.UTF16))
+    for command in (
+        ["score", *files],
+        ["show", *files],
+        ["compare", "--gold", *files, system],
+        ["scorecard", "--gold", *files, system],
+        ["gate", files[1], "--baseline", system, "--gold", files[0], "--offsets", "utf16"],
+        ["curve", *files],
+        ["report", "--gold", *files, "--out", tmp_path / "report.html"],
+        ["run", f"predictions:{files[1]}", "--on", files[0], "--offsets", "utf16"],
+        ["data", "convert", files[1], tmp_path / "out.jsonl", "--gold", files[0], "--offsets", "utf16"],
+    ):
+        ran = karat_cli(*command)
+        told = " ".join((ran.out + ran.err).split())
+        assert told.count("Omit --offsets utf16") == 1, (command, told)
+
+
+def test_a_right_conversion_is_not_doubted(karat_cli, tmp_path):
+    """Three documents become better and none worse, since the others have no characters that count otherwise."""
+    gold = documents("😀 {}")
+    responses = answered(gold[:3], OffsetKind.UTF16) + answered(gold[3:], OffsetKind.CODE_POINTS)
+    corpus = Corpus.from_documents(gold)
+    run = karat.load_run(write(tmp_path / "mine.jsonl", responses), corpus=corpus, offsets="utf16")
+    assert not [note for note in karat.evaluate(corpus, run).notes if "unconverted" in note]
+
+
 def test_one_character_with_an_inclusive_end(tmp_path):
     """[4, 4] is one character; without the option it is an empty span, and the message names the option."""
     gold = write(tmp_path / "gold.jsonl", [Document("d", "See X and Yes.", (Label(4, 5, "Q1"), Label(10, 13, "Q2")))])
@@ -195,6 +250,8 @@ def test_written_surfaces(tmp_path):
     mine.write_text(json.dumps({"id": "d", "predictions": entries}) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match="this span fits as UTF-16 units: --offsets utf16"):
         karat.load_run(mine, corpus=gold)
+    with pytest.raises(InputError, match=r"'Ada' at \[3, 6\).*this span fits as UTF-16 units: --offsets utf16"):
+        karat.load_run(mine, corpus=gold, offsets="bytes")
     (response,) = karat.load_run(mine, corpus=gold, offsets="utf16")
     assert [(p.start, p.end) for p in response.predictions] == [(2, 5), (10, 13)]
 

@@ -33,6 +33,32 @@ _MAX_SIMILAR = 3
 _UTF16: Final = re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n -~]\x00){4}|(?:\x00[\t\n -~]){4}")
 _MAX_COLUMNS = 12
 
+
+class _UnreadEncoding(NamedTuple):
+    """A way to write data that Karat knows and does not read: its first bytes, its name, and what to do."""
+
+    pattern: re.Pattern[bytes]
+    title: str
+    expected: str
+    remedy: str
+
+
+_TO_TURTLE = "Convert it, for example with riot --output=turtle of Apache Jena"
+_UNREAD_ENCODINGS: Final = (
+    _UnreadEncoding(re.compile(rb'\s*[\[{][^{]*"@(?:context|graph|id)"'), "JSON-LD", "RDF in Turtle", _TO_TURTLE),
+    _UnreadEncoding(re.compile(rb"\s*<(?:[?!][^\0]{0,2000}<)?rdf:RDF\b"), "RDF/XML", "RDF in Turtle", _TO_TURTLE),
+    _UnreadEncoding(
+        re.compile(rb"\s*[\[{]\s*[{]?\s*'"),
+        "Python dictionaries with single quotes",
+        "JSON",
+        "Write them with json.dumps, not with str or print",
+    ),
+    _UnreadEncoding(
+        re.compile(rb"version https://git-lfs"), "a pointer of Git LFS", "the file itself", "Fetch it: git lfs pull"
+    ),
+)
+
+
 _SHAPES: Final = {
     "JSON": (".json", ".jsonl"),
     "XML": (".xml",),
@@ -54,6 +80,9 @@ def detect_format(source: Source, format_name: str | None, tables: CustomTables)
 
     Raises `InputError` if several formats match, or none, with the most similar formats.
     """
+    for encoding in () if source.is_folder else _UNREAD_ENCODINGS:
+        if encoding.pattern.match(source.first_bytes):
+            raise InputError(source.label, actual=encoding.title, expected=encoding.expected, remedy=encoding.remedy)
     if not source.is_folder and _UTF16.match(source.first_bytes):
         name = Path(source.path).name
         raise InputError(

@@ -33,7 +33,7 @@ from karat.formats.parsing.surfaces.run_builder import MissingGoldError
 from karat.matching.read.offset_conversion import CONVERTED, convert_offsets
 from karat.matching.read.pairing import pair_run
 from karat.matching.read.text_alignment import align_with_corpus, find_misplaced_responses, has_other_texts
-from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.corpus import NO_LABELS_NOTE, NO_TEXT_NOTE, Corpus
 from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
@@ -424,7 +424,9 @@ def _read_predictions(source: Source, file_format: Format, gold: Callable[[], Co
     if file_format.has_gold(source) and not (file_format.is_kind_ambiguous and file_format.read_run is not None):
         if file_format.read_corpus is None:
             raise UsageError(f"{source.label}: Karat cannot read gold labels in {file_format.title}. Pass predictions.")
-        return Run.from_gold(file_format.read_corpus(source, True), name=source.stem)
+        corpus = file_format.read_corpus(source, True)
+        _require_labels(corpus, source.label)
+        return Run.from_gold(corpus, name=source.stem)
     if file_format.read_run is None:
         raise UsageError(f"{source.label}: {file_format.title} holds no predictions. Pass a file of predictions.")
     return file_format.read_run(source)
@@ -468,16 +470,19 @@ class Inputs(msgspec.Struct, frozen=True):
         """Return the manifest of each file of predictions; see `load_manifest`."""
         return [item.read_manifest() for item in self.predictions]
 
-    def load(self, *, text: bool = True) -> tuple[Corpus, list[Run]]:
+    def load(self, *, text: bool = True, needs_labels: bool = True) -> tuple[Corpus, list[Run]]:
         """Load the gold standard and all runs in parallel, and align the runs; a file that contains both is read once.
 
-        `text`: False skips the texts of the gold standard where this saves time. Texts in files of predictions are
-        compared with those of the gold standard and then dropped.
+        `text`: False skips the texts of the gold standard where this saves time.
+        `needs_labels`: whether a gold standard without any list of labels is an error.
+        Texts in files of predictions are compared with those of the gold standard and then dropped.
         """
         corpus, runs = self._load_unaligned(text=text)
+        if needs_labels:
+            _require_labels(corpus, self.gold.name)
         needs_text = self.gold.policy.offsets is not OffsetKind.CODE_POINTS
         if not corpus.has_text and (needs_text or any(has_other_texts(corpus, run) for run in runs)):
-            return self.load(text=True)  # reporting the difference needs the texts
+            return self.load(text=True, needs_labels=needs_labels)  # reporting the difference needs the texts
         return corpus, [align_run(corpus, run, self.gold.policy) for run in runs]
 
     def _load_unaligned(self, *, text: bool) -> tuple[Corpus, list[Run]]:
@@ -522,6 +527,8 @@ class Inputs(msgspec.Struct, frozen=True):
             return gold, [*runs]
         gold_parts = _open_partitions(self.gold, gold=True) or _load_gold(self.gold, text=text)
         corpus = gold_parts if isinstance(gold_parts, Corpus) else None
+        if corpus is not None:
+            _require_labels(corpus, self.gold.name)
         whole = None if corpus is None else lambda: corpus
         return gold_parts, [
             _open_partitions(item, gold=False) or _load_predictions(item, whole) for item in self.predictions
@@ -542,6 +549,17 @@ class Inputs(msgspec.Struct, frozen=True):
                 "standard of both as a separate file before them."
             )
         return run
+
+
+def _require_labels(corpus: Corpus, name: str) -> None:
+    """Raise `InputError` if all documents of the gold standard `name` are from files that have no field for labels."""
+    if corpus.skipped.get(NO_LABELS_NOTE, 0) == len(corpus):
+        raise InputError(
+            name,
+            actual="no document with the field `labels`",
+            expected="gold labels in at least one document",
+            remedy='Pass the file with the gold labels; write "labels": [] if there are none',
+        )
 
 
 def _load_pooled_predictions(item: _Input, corpora: list[Corpus]) -> Run:

@@ -36,6 +36,8 @@ STEPS_KEY = "steps"
 NO_TEXT_NOTE = "documents without text (replaced by spaces)"
 """The key of `Corpus.skipped` for a source that has spans but no texts."""
 
+NO_LABELS_NOTE = "warning: documents of a file that nowhere has the field `labels` (read as texts without labels)"
+"""The key of `Corpus.skipped` for a source that has texts but no labels, not even empty lists."""
 
 _DATA_PATTERN = re.compile(r"(?P<name>.*?)@(?P<digest>[0-9a-f]{8})(?: after (?P<steps>.+))?", re.DOTALL)
 

@@ -87,6 +87,14 @@ class Defects(msgspec.Struct):
             kind.locations.append(problem.where)
 
     @property
+    def final_error(self) -> InputError | None:
+        """The error for a file whose documents were all skipped: the first defect; None if nothing was skipped."""
+        if (first := self.first_error) is None:
+            return None
+        actual = f"{first.actual}, and no other valid document"
+        return InputError(first.where, actual=actual, expected=first.expected, remedy=first.remedy)
+
+    @property
     def counts(self) -> dict[str, int]:
         """The number of skipped and of renamed documents and all positive `other_counts`, by description."""
         kinds = self._kinds.values()

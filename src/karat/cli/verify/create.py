@@ -109,7 +109,7 @@ def command(
     from karat.protocols.verification.store.store import CampaignStore
 
     options.check()
-    corpus, runs = detect_inputs(gold, predictions).load(text=True) if predictions else (load(gold), [])
+    corpus, runs = detect_inputs(gold, predictions).load(needs_labels=False) if predictions else (load(gold), [])
     echo_warnings((corpus, run) for run in runs)
     knowledge_base = None if kb is None else open_kb(kb)
     campaign = create_campaign(name, corpus, disambiguate_names(runs, predictions), options, kb=knowledge_base)

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
+
 from karat.data.load import load
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header, Label, Prediction
 from karat.model.errors import InputError, UsageError
-from karat.model.json.decoder import JsonError, decode_json
+from karat.model.json.decoder import JsonError, decode_exact_json, decode_json
 from karat.model.output.progress import track_progress
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.run import Run
@@ -117,14 +119,14 @@ def _read_unchecked(source: Source) -> LintInput | None:
     documents: list[Document] = []
     if source.is_folder or not source.exists:
         return None
-    for number, line in enumerate(source.read_bytes().removeprefix(_BOM).splitlines()):
+    for number, line in enumerate(source.read_bytes().removeprefix(_BOM).split(b"\n")):
         try:
             if number == 0 and line.lstrip().startswith(b'{"karat"'):
                 metadata = dict(decode_json(line, Header).metadata)
                 name = metadata.pop("name", name)
             elif line.strip():
-                documents.append(decode_json(line, Document))
-        except JsonError:
+                documents.append(msgspec.convert(decode_exact_json(line.strip()), Document))
+        except (JsonError, msgspec.ValidationError):
             return None
     return LintInput(name, documents, metadata, {}) if documents else None
 

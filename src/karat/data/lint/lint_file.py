@@ -96,9 +96,10 @@ class LintedFile(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_clean(self) -> bool:
-        """Whether neither errors nor warnings remain."""
+        """Whether neither errors nor warnings remain, and the file is a valid corpus or was fixed."""
         counts = (self.remaining or self.report).count_by_severity()
-        return not (counts["error"] or counts["warning"])
+        is_valid = self.data.input_error is None or self.remaining is not None
+        return is_valid and not (counts["error"] or counts["warning"])
 
 
 def lint_file(

@@ -125,7 +125,8 @@ def find_warnings(corpus: Corpus, run: Run) -> list[str]:
     """Return the warnings about a corpus and a run that their evaluation has as notes, for outputs without notes."""
     document_index = pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False)
     warning = check_offsets(corpus, run, np.asarray(document_index, np.int64)).describe()
-    return [*list_reader_warnings(corpus.skipped), *([] if warning is None else [f"{WARNING}{warning}"])]
+    reader_warnings = list_reader_warnings({**corpus.skipped, **run.skipped})
+    return [*reader_warnings, *([] if warning is None else [f"{WARNING}{warning}"])]
 
 
 def list_reader_warnings(skipped: Mapping[str, int]) -> list[str]:

@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from karat.formats.parsing.surfaces.search import REALIGNED, Surface, is_same_surface, locate_surfaces
 from karat.model.defects import get_defects
 from karat.model.errors import InputError
 from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import encode_text, map_units
+from karat.model.span import Span
 from karat.model.tables.columns import Longs
 
 
@@ -92,7 +94,7 @@ class SurfaceCheck:
                 span.location,
                 actual=f"the surface {span.surface!r} where the text has {at_offsets!r}; {count} surfaces differ",
                 expected="surfaces that equal the text at their offsets",
-                remedy="Check that the offsets belong to this text",
+                remedy="Check that the offsets belong to this text, or move the spans with --span-mismatch realign",
             )
 
 
@@ -103,13 +105,16 @@ def to_code_points(
 
     Offsets count code points, unless surfaces differ from the text and fewer differ if offsets count bytes or UTF-16
     units. That unit then applies to all spans of the text. Texts with other units and spans with differing surfaces are
-    kept and counted in `skipped`, and `surfaces` is updated. Without a text, spans are returned unchanged if start and
-    end are ordered. If the policy names a kind of offsets, all spans are returned unchanged.
+    kept and counted in `skipped`, and `surfaces` is updated. If the policy realigns spans, those with differing
+    surfaces are moved. Without a text, spans are returned unchanged if start and end are ordered. If the policy names a
+    kind of offsets, all spans are returned unchanged.
     """
     raw_spans = [(span.start, span.end) for span in spans]
     if get_defects().policy.offsets is not OffsetKind.CODE_POINTS:  # converted together with those of other formats
         return raw_spans
-    best = raw_spans if text is None else _find_best_spans(text, raw_spans, spans, skipped)
+    best = raw_spans
+    if text is not None:
+        best = place_surfaces(text, _find_best_spans(text, raw_spans, spans, skipped), spans, skipped, surfaces)
     limit = _MAX_OFFSET if text is None else len(text)
     for (start, end), span in zip(best, spans, strict=True):
         if not 0 <= start < end <= limit:
@@ -120,9 +125,61 @@ def to_code_points(
                 expected="0 <= start < end <= length of the text",
                 remedy="Correct the offsets, or check that they belong to this text",
             )
-    if surfaces is not None and text is not None:
-        surfaces.compare(text, best, spans)
     return best
+
+
+def place_surfaces(
+    text: str,
+    code_points: list[tuple[int, int]],
+    spans: Sequence[RawSpan],
+    skipped: Counter[str],
+    surfaces: SurfaceCheck | None = None,
+    *,
+    note: str = SURFACE_MISMATCH,
+) -> list[tuple[int, int]]:
+    """Return the spans `code_points`; if the policy realigns spans, those with differing surfaces are moved.
+
+    `code_points` are the `spans` in code points. Surfaces that differ from the text are counted under `note` in
+    `skipped`, and `surfaces` is updated.
+    """
+    policy = get_defects().policy
+    if policy.offsets is not OffsetKind.CODE_POINTS:  # the spans are not in code points yet
+        return code_points
+    placed = _realign(text, code_points, spans, skipped) if policy.realign_spans else code_points
+    skipped[note] += _count_mismatches(text, placed, spans)
+    if surfaces is not None:
+        surfaces.compare(text, placed, spans)
+    return placed
+
+
+def _realign(
+    text: str, code_points: list[tuple[int, int]], spans: Sequence[RawSpan], skipped: Counter[str]
+) -> list[tuple[int, int]]:
+    """Return the spans, moved to the nearest occurrence of their surface where the text differs; count the moved ones.
+
+    A span stays where it is if its surface has no occurrence.
+    """
+    is_wrong = [
+        bool(span.surface and span.surface.strip()) and not is_same_surface(text[start:end], span.surface or "")
+        for (start, end), span in zip(code_points, spans, strict=True)
+    ]
+    wanted = [
+        (index, Surface(spans[index].surface or "", offset_hint=code_points[index][0]))
+        for index, wrong in enumerate(is_wrong)
+        if wrong
+    ]
+    if not wanted:
+        return code_points
+    correct = [Span(*pair) for pair, wrong in zip(code_points, is_wrong, strict=True) if not wrong]
+    counts: Counter[str] = Counter()
+    placed = list(code_points)
+    for (index, _), span in zip(
+        wanted, locate_surfaces(text, [surface for _, surface in wanted], counts, correct), strict=True
+    ):
+        placed[index] = code_points[index] if span is None else (span.start, span.end)
+    skipped[REALIGNED] += counts[REALIGNED]
+    get_defects().other_counts[REALIGNED] += counts[REALIGNED]
+    return placed
 
 
 def _find_best_spans(
@@ -130,8 +187,7 @@ def _find_best_spans(
 ) -> list[tuple[int, int]]:
     """Return the spans in the unit in which the fewest surfaces differ from the text.
 
-    `raw_spans` are start and end of `spans`. Texts with other units than code points, and spans with differing
-    surfaces, are kept and counted in `skipped`.
+    `raw_spans` are start and end of `spans`. Texts with other units than code points are counted in `skipped`.
     """
     best, unit_name = raw_spans, ""
     misses = _count_mismatches(text, raw_spans, spans)
@@ -142,7 +198,6 @@ def _find_best_spans(
             if _count_mismatches(text, converted, spans) < misses:
                 best, unit_name, misses = converted, name, _count_mismatches(text, converted, spans)
     skipped[f"texts whose offsets count {unit_name}"] += bool(unit_name)
-    skipped[SURFACE_MISMATCH] += misses
     return best
 
 

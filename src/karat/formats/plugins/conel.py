@@ -28,7 +28,7 @@ import msgspec
 
 from karat.formats.parsing.duplicates import drop_duplicate_labels
 from karat.formats.parsing.json.records import convert_members, convert_value, read_json
-from karat.formats.parsing.offset_units import SURFACE_MISMATCH
+from karat.formats.parsing.offset_units import RawSpan, place_surfaces
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Document, Label, Offset, Prediction, Response
 from karat.model.errors import InputError
@@ -202,8 +202,9 @@ def _locate_mention(
     are counted in `skipped`.
     """
     if annotation.span is not None:
-        skipped[SURFACE_MISMATCH] += text[annotation.span[0] : annotation.span[1]] != annotation.mention
-        return Span(*annotation.span)
+        span = RawSpan(*annotation.span, annotation.mention, "")
+        [offsets] = place_surfaces(text, [annotation.span], [span], skipped)
+        return Span(*offsets)
     spans = find_word_spans(text, annotation.mention)
     n_seen = seen[annotation.mention, annotation.entity]
     seen[annotation.mention, annotation.entity] += 1

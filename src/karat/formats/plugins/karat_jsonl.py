@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from typing import IO, NamedTuple, TypeVar
 
 import msgspec
@@ -20,8 +21,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.formats.parsing.lines import is_utf8, read_line_blocks
+from karat.formats.parsing.surfaces.entries import (
+    END_NAMES,
+    ID_NAMES,
+    LINK_NAMES,
+    LIST_NAMES,
+    SCORE_NAMES,
+    START_NAMES,
+    TYPE_NAMES,
+)
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
-from karat.model.corpus import Corpus, add_text_facts
+from karat.model.corpus import NO_LABELS_NOTE, Corpus, add_text_facts
 from karat.model.defects import get_defects, isolate_defects
 from karat.model.document import (
     GOLD_LAYOUT,
@@ -37,7 +47,7 @@ from karat.model.document import (
     WrittenPrediction,
     WrittenResponse,
 )
-from karat.model.errors import InputError, check_layout_version
+from karat.model.errors import InputError, check_layout_version, format_suggestions
 from karat.model.json.decoder import VALID_JSON, JsonError, decode_exact_json, decode_json, find_json_prefix
 from karat.model.run import Run, to_text_column
 from karat.model.spec.format import ByteSource, Format
@@ -55,22 +65,39 @@ _WINDOW = 1 << 20
 _NIL = re.compile(rb'"entity"\s*:\s*null')  # an unescaped "entity" before a colon can only be a key
 _COMMON_NIL = (b'"entity":null', b'"entity": null')  # as most programs write it
 _NIL_MARK = rb'"entity":"\\u0000"'
+_RESPONSE_FIELDS = (b'"invented"', b'"error"', b'"seconds"', b'"tokens"', b'"cost"')
 _HEADER = re.compile(rb'\s*\{\s*"karat"\s*:\s*(?:"(\w+/\d+)")?')
+_TRAILING_COMMA = re.compile(rb",\s*([}\]])")
 _ARRAY = re.compile(rb"\[\s*\{")
 _ESCAPE = re.compile(rb"\\u00(00|[4-7])")  # a character, or the mark itself
 
 
 class _Layout(NamedTuple):
-    """The differences between gold and predictions: name of the layout, type of a line, columns, and list of items."""
+    """The differences between gold and predictions: name of the layout, type of a line, columns, and list of items.
+
+    `evidence` are the fields of which a file without header has at least one.
+    """
 
     name: str
     object_type: type[Document] | type[Response]
     schema: Arrow
     items: str
+    evidence: tuple[str, ...]
 
 
-_GOLD_LINES = _Layout(GOLD_LAYOUT, Document, GOLD, "labels")
-_PREDICTION_LINES = _Layout(PREDICTIONS_LAYOUT, Response, PREDICTIONS, "predictions")
+_FIELD_SYNONYMS = {
+    "labels": ("label", "predictions", "gold", *LIST_NAMES),
+    "predictions": ("prediction", "labels", *LIST_NAMES),
+    "start": START_NAMES,
+    "end": END_NAMES,
+    "entity": (*ID_NAMES, *LINK_NAMES),
+    "score": SCORE_NAMES,
+    "types": TYPE_NAMES,
+}
+_GOLD_LINES = _Layout(GOLD_LAYOUT, Document, GOLD, "labels", ("labels", "tags", "relations"))
+_PREDICTION_LINES = _Layout(
+    PREDICTIONS_LAYOUT, Response, PREDICTIONS, "predictions", ("predictions", "tags", "relations", "invented", "error")
+)
 
 
 @dataclasses.dataclass
@@ -104,27 +131,36 @@ class _Locator:
 
 
 class _Block(NamedTuple):
-    """A block of lines as a table, with a function from a row to its line number."""
+    """A block of lines as a table, with a function from a row to its line number.
+
+    `has_items` says whether a header or field shows that the lines are gold labels or predictions.
+    """
 
     table: Arrow
     get_line: Callable[[int], int]
+    has_items: bool
 
 
 class _Content(NamedTuple):
-    """The table and the metadata of a file, with a function from a row to its line number."""
+    """The table and the metadata of a file, with a function from a row to its line number.
+
+    `has_items` says whether a header or field shows that the lines are gold labels or predictions.
+    """
 
     table: Arrow
     metadata: dict[str, str]
     get_line: Callable[[int], int]
+    has_items: bool
 
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents; without `text`, only with the lengths and digests of texts that scoring needs."""
-    table, metadata, get_line = _read_file(source, _GOLD_LINES, text=text)
+    table, metadata, get_line, has_items = _read_file(source, _GOLD_LINES, text=text)
     name = metadata.pop("name", source.stem)
-    return Corpus.from_table(
+    corpus = Corpus.from_table(
         table, name=name, metadata=metadata, locate_row=lambda row: f"{source.label}:{get_line(row)}"
     )
+    return corpus if has_items else dataclasses.replace(corpus, skipped={NO_LABELS_NOTE: len(corpus)})
 
 
 def read_run(source: ByteSource) -> Run:
@@ -135,17 +171,26 @@ def read_run(source: ByteSource) -> Run:
 def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
     """Read a system's responses; predictions given by text are located in the gold texts, which `gold` loads.
 
-    If the file is a gold standard, its labels are the predictions.
+    If the file is a gold standard with labels, its labels are the predictions.
     """
     if _has_gold(source):
-        return Run.from_gold(read_corpus(source, True), name=source.stem)
+        corpus = read_corpus(source, True)
+        if not corpus.skipped.get(NO_LABELS_NOTE):
+            return Run.from_gold(corpus, name=source.stem)
     return _read_run(source, gold)
 
 
 def _read_run(source: ByteSource, gold: Callable[[], Corpus] | None) -> Run:
     """Read a system's responses; `gold` loads the texts for predictions given by text, or is None."""
     locator = _Locator(GoldTexts(gold, source.label))
-    table, metadata, get_line = _read_file(source, _PREDICTION_LINES, locator)
+    table, metadata, get_line, has_items = _read_file(source, _PREDICTION_LINES, locator)
+    if not has_items:
+        raise InputError(
+            source.label,
+            actual="no line with the field `predictions`",
+            expected="it in at least one line",
+            remedy='Check that this is a file of predictions; write "predictions": [] if there are none',
+        )
     name = metadata.pop("system", source.stem)
     texts = locator.text_column
     run = Run.from_table(
@@ -197,8 +242,9 @@ def _read_file(source: ByteSource, layout: _Layout, locator: _Locator | None = N
     tables: list[Arrow] = []
     first_rows: list[int] = []
     line_getters: list[Callable[[int], int]] = []
-    n_rows = 0
-    for block, get_line in _read_blocks(source, layout, metadata, locator):
+    n_rows, has_items = 0, False
+    for block, get_line, block_has_items in _read_blocks(source, layout, metadata, locator):
+        has_items = has_items or block_has_items
         table = conform_table(block, schema)
         if not text and "text" in table.column_names:
             table = add_text_facts(table).drop_columns(["text"])
@@ -208,7 +254,7 @@ def _read_file(source: ByteSource, layout: _Layout, locator: _Locator | None = N
         tables.append(table)
         del block, table  # frees the last tables before all are joined
     if not tables:
-        raise get_defects().first_error or InputError(
+        raise get_defects().final_error or InputError(
             source.label,
             actual="no document",
             expected="one JSON object per line",
@@ -219,7 +265,7 @@ def _read_file(source: ByteSource, layout: _Layout, locator: _Locator | None = N
         block = bisect_right(first_rows, row) - 1
         return line_getters[block](row - first_rows[block])
 
-    return _Content(combine_tables(tables), metadata, get_file_line)
+    return _Content(combine_tables(tables), metadata, get_file_line, has_items)
 
 
 def _read_blocks(
@@ -285,11 +331,12 @@ def _read_lines(
     end = len(data)
     while end > start and data[end - 1] in b" \t\r\n":
         end -= 1
+    has_items = start > len(_BOM) or any(f'"{field}"'.encode() in data for field in layout.evidence)
     table = _read_columns(data, start, end, layout)
     if table is not None:
         if locator is not None:
             locator.rows += table.num_rows
-        return _Block(table, lambda row: row + first_line)
+        return _Block(table, lambda row: row + first_line, has_items)
     objects: list[msgspec.Struct] = []
     numbers: list[int] = []
     for number, line in enumerate(data[start:end].split(b"\n"), first_line):
@@ -300,7 +347,7 @@ def _read_lines(
                     line_object if locator is None else locator.locate_response(line_object, f"{source.label}:{number}")
                 )
                 numbers.append(number)
-    return _Block(to_table(objects, layout.schema), numbers.__getitem__) if objects else None
+    return _Block(to_table(objects, layout.schema), numbers.__getitem__, has_items) if objects else None
 
 
 # --- fast path: Arrow
@@ -327,6 +374,8 @@ def _read_columns(data: bytes, start: int, end: int, layout: _Layout) -> Arrow |
         return None  # rejected, several objects on a line, or one object over several lines
     if _has_null_entity(table, layout):
         return None  # the exact path locates an error, and tells unlinked invented mentions from NIL
+    if table.column(layout.items).null_count and _has_null_items(data, layout):
+        return None  # the exact path locates the null
     n_absent = sum(chunk.flatten().field("entity").null_count for chunk in table.column(layout.items).chunks)
     if n_absent:
         if "entity" in used_fields.meta:
@@ -343,6 +392,11 @@ def _read_columns(data: bytes, start: int, end: int, layout: _Layout) -> Arrow |
     if "meta" in table.column_names:
         table = _replace_column(table, "meta", _to_map)
     return table
+
+
+def _has_null_items(data: bytes, layout: _Layout) -> bool:
+    """Return whether the list of items of a line is null, or may be; lines without the list are no reason."""
+    return re.search(rf'"{layout.items}"\s*:\s*null'.encode(), data) is not None or _ESCAPE.search(data) is not None
 
 
 def _has_null_entity(table: Arrow, layout: _Layout) -> bool:
@@ -484,6 +538,9 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
         raw = decode_exact_json(line)
         if object_type is Document and isinstance(raw, dict) and "predictions" in raw:
             raise JsonError("a line of predictions", "gold labels", "Pass the gold file first, then the predictions")
+        items = "labels" if object_type is Document else "predictions"
+        if isinstance(raw, dict) and items in raw and raw[items] is None:
+            raise JsonError(f"null at `{items}`", "a list", "Write [] if there are none")
         without_nulls = _drop_nulls(raw)
         return msgspec.convert(
             without_nulls, WrittenResponse if object_type is Response and _has_text(without_nulls) else object_type
@@ -494,14 +551,39 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
             error_fields = _error_fields(
                 f"a line that is not valid JSON ({problem})",
                 "one complete JSON object per line",
-                "Check that the line was not cut off and that no object spans several lines",
+                _find_json_remedy(line),
             )
     except msgspec.ValidationError as problem:
         error_fields = _error_fields(
             *_explain_problem(str(problem), object_type),
-            "See docs/reference/karat-files.md for the fields, or map your columns with --columns",
+            f"{_suggest_field(str(problem), object_type)}See docs/reference/karat-files.md for the fields, or map your "
+            "columns with --columns",
         )
     raise InputError(location, **error_fields)
+
+
+def _find_json_remedy(line: bytes) -> str:
+    """Return how to correct a line that is not valid JSON; a correction is only named if it makes the line valid."""
+    corrections = (
+        (_TRAILING_COMMA.sub(rb"\1", line), "Remove the comma before a closing bracket"),
+        (line.rstrip().removesuffix(b","), "Remove the comma at the end of each line"),
+    )
+    for corrected, remedy in corrections:
+        if corrected != line and _is_json(corrected):
+            return remedy
+    prefix = find_json_prefix(line.decode(errors="replace"), 0)
+    if prefix is not None and line.decode(errors="replace")[prefix[1] :].lstrip().startswith("{"):
+        return "Begin a new line after each object"
+    return "Check that the line was not cut off and that no object spans several lines"
+
+
+def _is_json(line: bytes) -> bool:
+    """Return whether a line is valid JSON."""
+    try:
+        decode_exact_json(line)
+    except JsonError:
+        return False
+    return True
 
 
 def _has_text(response: object) -> bool:
@@ -547,6 +629,22 @@ def _get_field_names(object_type: type[msgspec.Struct], path: str) -> tuple[str,
         "candidates": Candidate,
     }
     return (objects[inner[-1]] if inner and inner[-1] in objects else object_type).__struct_fields__
+
+
+def _suggest_field(problem: str, object_type: type[msgspec.Struct]) -> str:
+    """Return the question whether a field was meant by the unknown one in a validation message of msgspec, or `""`."""
+    match = re.match(r"Object contains unknown field `(.*?)`(?: - at `(.*)`)?$", problem)
+    if match is None:
+        return ""
+    fields = _get_field_names(object_type, match[2] or "")
+    name = "".join(filter(str.isalnum, match[1].lower()))
+    synonyms = [
+        field
+        for field, names in _FIELD_SYNONYMS.items()
+        if field in fields and name in {synonym.replace("_", "") for synonym in names}
+    ]
+    question = format_suggestions(synonyms[:1] or get_close_matches(match[1].lower(), fields, n=1))
+    return f"{question} " if question else ""
 
 
 def _explain_problem(problem: str, object_type: type[msgspec.Struct]) -> tuple[str, str]:
@@ -603,13 +701,18 @@ def _parse_first_object(head: bytes) -> object:
 
 
 def _has_gold(source: ByteSource) -> bool:
-    """Return whether the file has labels, by its header or else by its first bytes or first line."""
+    """Return whether the file is gold, by its header or else by its first bytes or first line.
+
+    Documents with a text and without any field of a response are gold too, without labels.
+    """
     start = source.first_bytes
     if b'"gold/2"' in start[:200] or b'"predictions/2"' in start[:200]:
         return b'"gold/2"' in start[:200]
     if b"\n" not in start and not _is_array(start):
         start = source.read_bytes().partition(b"\n")[0]
-    return b'"labels"' in start and b'"predictions"' not in start
+    if b'"predictions"' in start or b'"text"' not in start:
+        return False
+    return b'"labels"' in start or not any(field in start for field in _RESPONSE_FIELDS)
 
 
 FORMAT = Format(

@@ -8,12 +8,12 @@ class. Relations and the languages of texts are not read. Predictions are writte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO
 
 from karat.formats.parsing.duplicates import drop_duplicate_labels
 from karat.formats.parsing.nif import terms as nif
-from karat.formats.parsing.nif.plain_nif import NIL, RANK, PlainNif
+from karat.formats.parsing.nif.plain_nif import NIL, RANK, NifAnnotation, PlainNif
 from karat.formats.parsing.nif.terms import BEGIN, END
 from karat.formats.parsing.nif.writer import (
     IriAllocator,
@@ -24,6 +24,8 @@ from karat.formats.parsing.nif.writer import (
     format_statement,
     format_text,
 )
+from karat.formats.parsing.offset_units import SurfaceCheck
+from karat.formats.parsing.surfaces.run_builder import GoldTexts, check_surfaces
 from karat.formats.parsing.turtle.turtle import format_iri, format_literal
 from karat.model.corpus import Corpus
 from karat.model.defects import map_valid
@@ -47,7 +49,9 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
             expected="nif:isString for each nif:Context",
             remedy="Pass a gold file, or read this one as predictions",
         )
-    converted = list(map_valid(texts, lambda name: _to_document(name, texts[name], file)))
+    surfaces = SurfaceCheck()
+    converted = list(map_valid(texts, lambda name: _to_document(name, texts[name], file, surfaces)))
+    surfaces.require_matches()
     documents = [document for _, document in converted]
     file.skipped["contexts without text"] += len(file.contexts) - len(texts)
     file.skipped["annotations of contexts without text"] += sum(
@@ -57,44 +61,66 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     return Corpus.from_reader(documents, name=source.stem, skipped=file.skipped, locate_row=locations.__getitem__)
 
 
-def _to_document(context: str, text: str, file: PlainNif) -> Document:
-    """Build the document of a context with a text; raise a recorded error of the context."""
+def _to_document(context: str, text: str, file: PlainNif, surfaces: SurfaceCheck) -> Document:
+    """Build the document of a context with a text; anchors are compared in `surfaces`.
+
+    Raise a recorded error of the context.
+    """
     file.check_context(context)
     file.skipped[nif.WRONG_LENGTH] += nif.has_wrong_length(file.contexts[context])
-    labels = drop_duplicate_labels(_to_labels(context, file), file.skipped)
+    labels = drop_duplicate_labels(_to_labels(context, text, file, surfaces), file.skipped)
     return Document(context, text, labels, tags=tuple(file.get_tags(context)), meta=file.get_meta(context))
 
 
-def _to_labels(context: str, file: PlainNif) -> Iterator[Label]:
-    """Yield the labels of a context."""
-    for start, end, annotation in file.iterate_annotations(context):
+def _to_labels(context: str, text: str, file: PlainNif, surfaces: SurfaceCheck) -> Iterator[Label]:
+    """Yield the labels of a context with a text; anchors are compared in `surfaces`."""
+    for start, end, annotation in file.place_annotations(context, text, surfaces):
         entity, same_as = file.get_entity(annotation.links)
         yield Label(start, end, entity, same_as=same_as, types=file.get_types(annotation))
 
 
 def read_run(source: ByteSource) -> Run:
-    """Read a system's responses; contexts need no text."""
+    """Read a system's responses; contexts need no text. Anchors that differ from the text are counted."""
     file = PlainNif(source)
-    converted = list(
-        map_valid(dict.fromkeys([*file.contexts, *file.annotations]), lambda name: _to_response(name, file))
-    )
+    return _build_run(file, lambda name: _to_response(name, file.place_annotations(name, file.get_text(name)), file))
+
+
+def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
+    """Read a system's responses, with their anchors compared with their texts, or else with those that `gold` loads.
+
+    If an anchor differs, the policy decides whether the response is invalid or the span is moved.
+    """
+    file, texts = PlainNif(source), GoldTexts(gold, source.label)
+
+    def to_checked_response(name: str) -> Response:
+        annotations = list(file.iterate_annotations(name))
+        response = _to_response(name, annotations, file)
+        anchors = [annotation.anchor for _, _, annotation in annotations]
+        return check_surfaces(response, anchors, file.get_text(name), texts, f"{source.label}: <{name}>", file.skipped)
+
+    return _build_run(file, to_checked_response)
+
+
+def _build_run(file: PlainNif, to_response: Callable[[str], Response]) -> Run:
+    """Build the run of the responses to all contexts of a file."""
+    converted = list(map_valid(dict.fromkeys([*file.contexts, *file.annotations]), to_response))
     names, responses = [name for name, _ in converted], [response for _, response in converted]
-    locations = [f"{source.label}: <{name}>" for name in names]
+    locations = [f"{file.source.label}: <{name}>" for name in names]
     texts = [file.get_text(name) for name in names]
     return Run.from_reader(
-        responses, name=source.stem, skipped=file.skipped, locate_row=locations.__getitem__, texts=texts
+        responses, name=file.source.stem, skipped=file.skipped, locate_row=locations.__getitem__, texts=texts
     )
 
 
-def _to_response(context: str, file: PlainNif) -> Response:
-    """Build the response for a context; raise a recorded error of the context."""
+def _to_response(context: str, annotations: Iterable[tuple[int, int, NifAnnotation]], file: PlainNif) -> Response:
+    """Build the response for a context from its annotations; raise a recorded error of the context."""
     file.check_context(context)
-    return Response(context, tuple(_to_predictions(context, file)), tags=tuple(file.get_tags(context)))
+    return Response(context, tuple(_to_predictions(annotations, file)), tags=tuple(file.get_tags(context)))
 
 
-def _to_predictions(context: str, file: PlainNif) -> Iterator[Prediction]:
-    """Yield the predictions for a context."""
-    for start, end, annotation in file.iterate_annotations(context):
+def _to_predictions(annotations: Iterable[tuple[int, int, NifAnnotation]], file: PlainNif) -> Iterator[Prediction]:
+    """Yield a prediction for each annotation with its span."""
+    for start, end, annotation in annotations:
         entity, same_as = file.get_entity(annotation.links)
         yield Prediction(start, end, entity, same_as=same_as, types=file.get_types(annotation), score=annotation.score)
 
@@ -178,6 +204,7 @@ FORMAT = Format(
     prediction_mark="confidences (taConfidence)",
     read_corpus=read_corpus,
     read_run=read_run,
+    read_run_with_gold=read_run_with_gold,
     write_corpus=write_corpus,
     write_run=write_run,
     has_iris=True,

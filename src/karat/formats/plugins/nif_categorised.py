@@ -20,7 +20,7 @@ from typing import IO
 
 from karat.formats.parsing.nif import terms as nif
 from karat.formats.parsing.nif.categories import parse_category
-from karat.formats.parsing.nif.sentences import NOT_IN_LEXICON, has_gold, read_corpus, read_run
+from karat.formats.parsing.nif.sentences import NOT_IN_LEXICON, has_gold, read_corpus, read_run, read_run_with_gold
 from karat.formats.parsing.nif.terms import BEGIN, END
 from karat.formats.parsing.nif.writer import (
     IriAllocator,
@@ -234,6 +234,7 @@ FORMAT = Format(
     prediction_mark="no classes (taClassRef)",
     read_corpus=lambda source, text: read_corpus(source),
     read_run=read_run,
+    read_run_with_gold=read_run_with_gold,
     write_corpus=write_corpus,
     write_run=write_run,
     has_iris=True,
@@ -254,6 +255,7 @@ TABLE = {
         prediction_mark=FORMAT.prediction_mark,
         read_corpus=lambda source, text: read_corpus(source, is_literal=True),
         read_run=lambda source: read_run(source, is_literal=True),
+        read_run_with_gold=lambda source, gold: read_run_with_gold(source, gold, is_literal=True),
         description="Like nif-categorised, but escapes in links are not decoded. Not detected: name the format.",
         sample=Sample.from_text(
             "sample.ttl",

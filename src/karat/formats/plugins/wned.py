@@ -18,6 +18,7 @@ from xml.etree.ElementTree import Element
 
 from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.numbers import parse_offset
+from karat.formats.parsing.offset_units import RawSpan, place_surfaces
 from karat.formats.parsing.text_folder import TextFolder, make_span_converter
 from karat.formats.parsing.xml import get_child_text, get_root_name, read_elements
 from karat.model.corpus import Corpus
@@ -32,6 +33,7 @@ _PROBLEM_FILE = re.compile(r"((?:[^/]+/)?)Problems([^/]*)/[^/]+")
 _TEXT_FILE = re.compile(r"((?:[^/]+/)?)(RawText[^/]*)/[^/]+")
 _ELEMENTS = frozenset({"mention", "wikiName", "offset", "length"})
 _NO_NAME = frozenset({"", "none", "---", "*null*"})
+_OTHER_SURFACE = "labels whose surface form differs from the text at their span"
 
 
 class _Annotation(NamedTuple):
@@ -212,17 +214,21 @@ def _to_labels(
 ) -> tuple[Label, ...]:
     """Convert annotations of a text to labels in code points.
 
-    Differing surfaces and duplicate labels are counted in `skipped`; all are kept.
+    Differing surfaces and duplicate labels are counted in `skipped`; all are kept. If the policy realigns spans, labels
+    with differing surfaces are moved.
     """
     to_span = make_span_converter(text)
-    labels = []
+    spans = []
     for annotation in annotations:
         start, end = to_span(
             parse_offset(annotation.offset, location, "offset"), parse_offset(annotation.length, location, "length")
         )
-        labels.append(Label(start, end, annotation.entity, name=annotation.name))
-        is_different = bool(annotation.surface) and annotation.surface != text[start:end]
-        skipped["labels whose surface form differs from the text at their span"] += is_different
+        spans.append(RawSpan(start, end, annotation.surface or None, location))
+    offsets = place_surfaces(text, [(span.start, span.end) for span in spans], spans, skipped, note=_OTHER_SURFACE)
+    labels = [
+        Label(start, end, annotation.entity, name=annotation.name)
+        for (start, end), annotation in zip(offsets, annotations, strict=True)
+    ]
     return separate_duplicate_labels(labels, skipped)
 
 

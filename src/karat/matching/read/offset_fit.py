@@ -196,6 +196,31 @@ def check_offsets(corpus: Corpus, run: Run, document_index: Longs, n_documents: 
     return fit._replace(kinds=_count_kinds(data, sample, is_suspect), n_shifted=_count_shifted(data, sample, is_bad))
 
 
+def count_worsened(run: Run, texts: list[str | None], sample: Bools, start: Longs, end: Longs) -> int:
+    """Count the documents in which the spans of a run fit worse after a conversion, to `start` and `end`; 0 if few.
+
+    `texts` are the texts of the responses, and `sample` marks the responses that are checked. As for the search of a
+    better kind, few documents and few spans prove nothing.
+    """
+    is_checked = np.array([bool(text) for text in texts], np.bool_) & sample
+    rows, number = np.flatnonzero(is_checked), np.cumsum(is_checked) - 1
+    checked_texts = [texts[row] or "" for row in rows.tolist()]
+    joined = _JoinedTexts.from_texts(checked_texts, np.array([len(text) for text in checked_texts], np.int64))
+    predictions = run.predictions
+    is_compared = is_checked[predictions.document] & ((start != predictions.start) | (end != predictions.end))
+    document = number[predictions.document][is_compared]
+    before, after = (
+        np.bincount(
+            document[joined.mask_misfits(_Spans(document, starts[is_compared], ends[is_compared]))[0]],
+            minlength=len(rows),
+        )
+        for starts, ends in ((predictions.start, predictions.end), (start, end))
+    )
+    n_worse, n_better = int((after > before).sum()), int((after < before).sum())
+    is_clear = int((after - before).sum()) >= _MIN_GAIN and n_worse >= _MIN_RATIO * n_better
+    return n_worse if is_clear else 0
+
+
 def mask_sample(ids: Arrow, n_documents: int) -> Bools:
     """Return a mask of the documents in `ids` that are checked; `n_documents` is the number of all documents."""
     if n_documents <= _MAX_DOCUMENTS:

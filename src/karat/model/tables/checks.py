@@ -112,9 +112,9 @@ def require_documents(table: Arrow, where: str) -> None:
     `where` names the data in the message.
     """
     if not table.num_rows:
-        first_error = get_defects().first_error
-        if first_error is not None:
-            raise first_error
+        final_error = get_defects().final_error
+        if final_error is not None:
+            raise final_error
         raise InputError(
             where, actual="no document", expected="at least one", remedy="Check that this is the data you meant"
         )

@@ -127,7 +127,7 @@ def empty_file_error(label: str) -> InputError:
 
     `label`: the name of the file in messages.
     """
-    return get_defects().first_error or InputError(
+    return get_defects().final_error or InputError(
         label,
         actual="no document",
         expected="one JSON object per line",

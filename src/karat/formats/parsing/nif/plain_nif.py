@@ -21,6 +21,7 @@ from karat.formats.parsing.nif.terms import (
     TEXT,
     TYPE,
 )
+from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, place_surfaces
 from karat.formats.parsing.turtle.triples import BlankNodeId, Values
 from karat.formats.parsing.turtle.turtle import get_local_name
 from karat.model.defects import is_skipping
@@ -180,18 +181,33 @@ class PlainNif:
     def iterate_annotations(self, context: str) -> Iterator[tuple[int, int, NifAnnotation]]:
         """Yield start, end and annotation for each annotation of a context.
 
-        Words, sentences and annotations without a span are skipped and counted; differing anchors are counted.
+        Words, sentences and annotations without a span are skipped and counted.
         """
-        text = self.get_text(context)
         for annotation in self.annotations[context]:
             if annotation.is_text_part and not annotation.links and not annotation.classes:
                 self.skipped["words, sentences and paragraphs"] += 1
             elif annotation.start is None or annotation.end is None:
                 self.skipped["annotations without a span"] += 1
             else:
-                if text is not None and annotation.anchor not in (None, text[annotation.start : annotation.end]):
-                    self.skipped["anchors that differ from the text"] += 1
                 yield annotation.start, annotation.end, annotation
+
+    def place_annotations(
+        self, context: str, text: str | None, surfaces: SurfaceCheck | None = None
+    ) -> Iterator[tuple[int, int, NifAnnotation]]:
+        """Yield start, end and annotation for each annotation of a context, with its anchor compared with `text`.
+
+        Differing anchors are counted, also in `surfaces`, or their spans are moved if the policy realigns spans.
+        """
+        annotations = list(self.iterate_annotations(context))
+        offsets = [(start, end) for start, end, _ in annotations]
+        if text is not None:
+            spans = [
+                RawSpan(start, end, annotation.anchor, f"{self.source.label}: <{context}>")
+                for start, end, annotation in annotations
+            ]
+            offsets = place_surfaces(text, offsets, spans, self.skipped, surfaces, note=nif.WRONG_ANCHOR)
+        for span, (_, _, annotation) in zip(offsets, annotations, strict=True):
+            yield *span, annotation
 
     def get_entity(self, links: Sequence[str]) -> tuple[EntityId, tuple[str, ...]]:
         """Return the entity that links lead to, and its other ids, including ids by owl:sameAs.

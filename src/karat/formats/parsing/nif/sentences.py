@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from io import BytesIO
 from typing import IO, NamedTuple
@@ -15,6 +15,8 @@ from karat.formats.parsing.duplicates import drop_duplicate_labels
 from karat.formats.parsing.nif import terms as nif
 from karat.formats.parsing.nif.categories import parse_category
 from karat.formats.parsing.nif.terms import ANCHOR, BEGIN, CLASS, CONFIDENCE, CONTEXT, END, LINK, NIF, TEXT, TYPE
+from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, place_surfaces
+from karat.formats.parsing.surfaces.run_builder import GoldTexts, check_surfaces
 from karat.formats.parsing.turtle.triples import BlankNodeId, Values
 from karat.formats.parsing.turtle.turtle import get_local_name
 from karat.model.corpus import Corpus
@@ -62,6 +64,7 @@ class _SentenceNif:
     """The contents of a NIF file by sentence, read on creation; if `is_literal`, a backslash in a link is no escape."""
 
     def __init__(self, source: ByteSource, *, is_literal: bool) -> None:
+        self.source = source
         self.documents: dict[str, Values] = {}
         self.sentences: defaultdict[str, list[_Sentence]] = defaultdict(list)
         self.annotations: defaultdict[str, list[_Annotation]] = defaultdict(list)
@@ -147,20 +150,36 @@ class _SentenceNif:
     def iterate_annotations(self, document: str) -> Iterator[tuple[int, int, _Annotation]]:
         """Yield start, end and annotation for each annotation of the document with IRI `document`.
 
-        Start and end count from the start of the document. Anchors (`nif:anchorOf`) that differ from the text of their
-        sentence are counted in `skipped`.
+        Start and end count from the start of the document.
         """
         for sentence in self.sentences[document]:
             for annotation in self.annotations[sentence.name]:
-                if annotation.anchor not in (None, sentence.text[annotation.start : annotation.end]):
-                    self.skipped["anchors that differ from the text"] += 1
                 yield sentence.start + annotation.start, sentence.start + annotation.end, annotation
+
+    def place_annotations(
+        self, document: str, surfaces: SurfaceCheck | None = None
+    ) -> Iterator[tuple[int, int, _Annotation]]:
+        """Yield what `iterate_annotations` yields, with anchors (`nif:anchorOf`) compared with their sentence.
+
+        Differing anchors are counted, also in `surfaces`, or their spans are moved if the policy realigns spans.
+        """
+        for sentence in self.sentences[document]:
+            annotations = self.annotations[sentence.name]
+            location = f"{self.source.label}: <{sentence.name}>"
+            spans = [RawSpan(mark.start, mark.end, mark.anchor, location) for mark in annotations]
+            offsets = [(span.start, span.end) for span in spans]
+            if sentence.text:
+                offsets = place_surfaces(sentence.text, offsets, spans, self.skipped, surfaces, note=nif.WRONG_ANCHOR)
+            for (start, end), annotation in zip(offsets, annotations, strict=True):
+                yield sentence.start + start, sentence.start + end, annotation
 
 
 def read_corpus(source: ByteSource, *, is_literal: bool = False) -> Corpus:
     """Read the gold documents; backslash escapes in links are decoded unless `is_literal`."""
     file = _SentenceNif(source, is_literal=is_literal)
-    converted = list(map_valid(file.documents, lambda name: _to_document(name, file.documents[name], file)))
+    surfaces = SurfaceCheck()
+    converted = list(map_valid(file.documents, lambda name: _to_document(name, file.documents[name], file, surfaces)))
+    surfaces.require_matches()
     documents, locations = (
         [document for _, document in converted],
         [f"{source.label}: <{name}>" for name, _ in converted],
@@ -169,28 +188,57 @@ def read_corpus(source: ByteSource, *, is_literal: bool = False) -> Corpus:
 
 
 def read_run(source: ByteSource, *, is_literal: bool = False) -> Run:
-    """Read a system's responses; backslash escapes in links are decoded unless `is_literal`."""
+    """Read a system's responses; backslash escapes in links are decoded unless `is_literal`.
+
+    Anchors that differ from the text of their sentence are counted.
+    """
     file = _SentenceNif(source, is_literal=is_literal)
-    converted = list(map_valid(file.documents, lambda name: _to_response(name, file)))
+    return _build_run(file, lambda name: _to_response(name, file.place_annotations(name), file))
+
+
+def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus], *, is_literal: bool = False) -> Run:
+    """Read a system's responses, with their anchors compared with their texts, or else with those that `gold` loads.
+
+    If an anchor differs, the policy decides whether the response is invalid or the span is moved. Backslash escapes in
+    links are decoded unless `is_literal`.
+    """
+    file, texts = _SentenceNif(source, is_literal=is_literal), GoldTexts(gold, source.label)
+
+    def to_checked_response(name: str) -> Response:
+        annotations = list(file.iterate_annotations(name))
+        response = _to_response(name, annotations, file)
+        anchors = [annotation.anchor for _, _, annotation in annotations]
+        text = next(iter(file.documents[name].get(TEXT, ())), None)
+        return check_surfaces(response, anchors, text, texts, f"{source.label}: <{name}>", file.skipped)
+
+    return _build_run(file, to_checked_response)
+
+
+def _build_run(file: _SentenceNif, to_response: Callable[[str], Response]) -> Run:
+    """Build the run of the responses to all documents of a file."""
+    converted = list(map_valid(file.documents, to_response))
     responses, locations = (
         [response for _, response in converted],
-        [f"{source.label}: <{name}>" for name, _ in converted],
+        [f"{file.source.label}: <{name}>" for name, _ in converted],
     )
     contexts = [file.documents[name] for name, _ in converted]
     texts = [values[TEXT][0] if TEXT in values else None for values in contexts]
     return Run.from_reader(
-        responses, name=source.stem, skipped=file.skipped, locate_row=locations.__getitem__, texts=texts
+        responses, name=file.source.stem, skipped=file.skipped, locate_row=locations.__getitem__, texts=texts
     )
 
 
-def _to_response(doc_id: str, file: _SentenceNif) -> Response:
-    """Build the response for a document; raise a recorded error of the document."""
+def _to_response(doc_id: str, annotations: Iterable[tuple[int, int, _Annotation]], file: _SentenceNif) -> Response:
+    """Build the response for a document from its annotations; raise a recorded error of the document."""
     file.check_document(doc_id)
-    return Response(doc_id, tuple(_to_predictions(file, doc_id)))
+    return Response(doc_id, tuple(_to_predictions(annotations, file)))
 
 
-def _to_document(doc_id: str, values: Values, file: _SentenceNif) -> Document:
-    """Build a document from its own text, or else from its sentences; raise a recorded error of the document."""
+def _to_document(doc_id: str, values: Values, file: _SentenceNif, surfaces: SurfaceCheck) -> Document:
+    """Build a document from its own text, or else from its sentences; anchors are compared in `surfaces`.
+
+    Raise a recorded error of the document.
+    """
     file.check_document(doc_id)
     sentences = file.sentences[doc_id]
     text = values[TEXT][0] if TEXT in values else _join_sentences(sentences)
@@ -203,7 +251,7 @@ def _to_document(doc_id: str, values: Values, file: _SentenceNif) -> Document:
     )
     spans = (f"{sentence.start},{sentence.start + len(sentence.text)}" for sentence in sentences)
     meta = {"sentences": " ".join(spans), "sourceUrl": " ".join(values.get(_SOURCE_URL, ()))}
-    labels = drop_duplicate_labels(_to_labels(file, doc_id), file.skipped)
+    labels = drop_duplicate_labels(_to_labels(file, doc_id, surfaces), file.skipped)
     return Document(doc_id, text, labels, meta={key: value for key, value in meta.items() if value})
 
 
@@ -215,9 +263,12 @@ def _join_sentences(sentences: Iterable[_Sentence]) -> str:
     return text
 
 
-def _to_labels(file: _SentenceNif, document: str) -> Iterator[Label]:
-    """Yield the labels of a document; labels of the same span are alternatives with one `mention_id`."""
-    annotations = list(file.iterate_annotations(document))
+def _to_labels(file: _SentenceNif, document: str, surfaces: SurfaceCheck) -> Iterator[Label]:
+    """Yield the labels of a document; labels of the same span are alternatives with one `mention_id`.
+
+    Anchors are compared in `surfaces`.
+    """
+    annotations = list(file.place_annotations(document, surfaces))
     alternatives = Counter((start, end) for start, end, _ in annotations)
     for start, end, annotation in annotations:
         entity, same_as, types = _get_entity(file, annotation)
@@ -226,9 +277,9 @@ def _to_labels(file: _SentenceNif, document: str) -> Iterator[Label]:
         yield Label(start, end, entity, same_as=same_as, types=types, categories=categories, mention_id=mention_id)
 
 
-def _to_predictions(file: _SentenceNif, document: str) -> Iterator[Prediction]:
-    """Yield the predictions for a document."""
-    for start, end, annotation in file.iterate_annotations(document):
+def _to_predictions(annotations: Iterable[tuple[int, int, _Annotation]], file: _SentenceNif) -> Iterator[Prediction]:
+    """Yield a prediction for each annotation with its span."""
+    for start, end, annotation in annotations:
         entity, same_as, types = _get_entity(file, annotation)
         categories = _split_classes(annotation.classes)[0]
         yield Prediction(

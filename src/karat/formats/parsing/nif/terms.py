@@ -40,6 +40,7 @@ CLASS = PREFIXES["itsrdf"] + "taClassRef"
 CONFIDENCE = PREFIXES["itsrdf"] + "taConfidence"
 
 WRONG_LENGTH = "texts whose length differs from the stated one"
+WRONG_ANCHOR = "anchors that differ from the text"
 
 _SINGLE_VALUED = frozenset({BEGIN, END, CONTEXT})
 _TURTLE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<(?![?!])|@|#|_:|\[|(?i:prefix|base)\s)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -62,15 +62,26 @@ class GoldTexts(msgspec.Struct, frozen=True, dict=True):
         """
         return self._texts.get(id)
 
+    def find_text(self, id: str) -> str | None:
+        """Return the text of a document, or None if there is none, even if no document has a text."""
+        corpus = self._corpus
+        has_texts = corpus is not None and corpus.has_text and not corpus.skipped.get(NO_TEXT_NOTE)
+        return self.get_text(id) if has_texts else None
+
+    @cached_property
+    def _corpus(self) -> Corpus | None:
+        """The gold standard, or None if there is none."""
+        return None if self.gold is None else self.gold()
+
     @cached_property
     def _texts(self) -> dict[str, str]:
         """The text of each document, by id."""
-        if self.gold is None:
+        corpus = self._corpus
+        if corpus is None:
             raise MissingGoldError(
                 f"{self.label} gives predictions by their text, and the gold standard is needed to locate them. "
                 "Pass it too (--gold FILE; in Python corpus=…), or add the text of each document to its predictions."
             )
-        corpus = self.gold()
         if corpus.skipped.get(NO_TEXT_NOTE) or not corpus.has_text:
             raise UsageError(
                 f"{self.label} gives predictions by their text, but {corpus.name} has no texts. Pass a gold "
@@ -141,6 +152,35 @@ def to_response(response: WrittenResponse, texts: GoldTexts, location: str, coun
     return Response(**fields, predictions=located.predictions, invented=(*response.invented, *located.invented))
 
 
+def check_surfaces(
+    response: Response,
+    surfaces: Sequence[str | None],
+    own_text: str | None,
+    texts: GoldTexts,
+    location: str,
+    counts: Counter[str],
+) -> Response:
+    """Return a response whose predictions have these surfaces, unchanged if each surface is at its span.
+
+    Texts come from the file (`own_text`) or else from `texts`; without a text, nothing is compared. The error policy
+    decides whether a differing surface raises `InputError`, or the prediction is moved and counted in `counts`.
+    """
+    written_surfaces = [surface if surface and surface.strip() else None for surface in surfaces]
+    if not any(written_surfaces):
+        return response
+    text = texts.find_text(response.id) if own_text is None else own_text
+    pairs = list(zip(response.predictions, written_surfaces, strict=True))
+    is_correct = all(surface in (None, (text or "")[item.start : item.end]) for item, surface in pairs)
+    if text is None or (is_correct and get_defects().policy.offsets is OffsetKind.CODE_POINTS):
+        return response
+    predictions = tuple(
+        WrittenPrediction(**{name: getattr(item, name) for name in Prediction.__struct_fields__}, text=surface)
+        for item, surface in pairs
+    )
+    fields = {name: getattr(response, name) for name in Response.__struct_fields__ if name != "predictions"}
+    return to_response(WrittenResponse(**fields, predictions=predictions, text=text), texts, location, counts)
+
+
 class LocatedPredictions(NamedTuple):
     """The predictions of a response after the search for their texts."""
 
@@ -199,12 +239,14 @@ def _locate_spans(
     file_spans = given_spans
     given_spans = [None if span is None else _convert_span(text, kind, span) for span in given_spans]
     spans: list[Span | None] = []
-    for number, (prediction, span) in enumerate(zip(response.predictions, given_spans, strict=True), 1):
+    for number, (prediction, span, file_span) in enumerate(
+        zip(response.predictions, given_spans, file_spans, strict=True), 1
+    ):
         is_correct = span is not None and (
             prediction.text is None or is_same_surface(text[span.start : span.end], prediction.text)
         )
-        if span is not None and not is_correct and not get_defects().policy.realign_spans:
-            raise _span_mismatch_error(prediction, span, text, f"{location}: prediction {number}")
+        if file_span is not None and not is_correct and not get_defects().policy.realign_spans:
+            raise _span_mismatch_error(prediction, file_span, text, f"{location}: prediction {number}")
         spans.append(span if is_correct else None)
     missing = [index for index, span in enumerate(spans) if span is None]
     surfaces = [_to_surface(response.predictions[index], given_spans[index]) for index in missing]
@@ -260,17 +302,17 @@ def _to_surface(prediction: WrittenPrediction, wrong_span: Span | None) -> Surfa
 
 
 def _span_mismatch_error(prediction: WrittenPrediction, span: Span, text: str, location: str) -> InputError:
-    """Build the error for a prediction whose text differs from the document at its span."""
+    """Build the error for a prediction whose text differs from the document at its span, as its file writes it."""
     kinds = [
         kind
         for kind in OffsetKind
         if is_same_surface(text[slice(*_convert_span(text, kind, span))], prediction.text or "")
     ]
+    at_span = text[slice(*_convert_span(text, get_defects().policy.offsets, span))]
     advice = f"; this span fits as {kinds[0].description}: --offsets {kinds[0]}" if kinds else ""
     return InputError(
         location,
-        actual=f"the text {prediction.text!r} at [{span.start}, {span.end}), where the document has "
-        f"{text[span.start : span.end][:40]!r}",
+        actual=f"the text {prediction.text!r} at [{span.start}, {span.end}), where the document has {at_span[:40]!r}",
         expected="spans that cover their text",
         remedy=f"Correct or remove the spans, or realign them with --span-mismatch realign{advice}",
     )

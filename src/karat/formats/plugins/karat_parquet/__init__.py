@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import IO
 
@@ -24,14 +25,16 @@ from karat.formats.plugins.karat_parquet.tables import (
     check_columns,
     check_items,
     is_parquet_folder,
+    lacks_items,
     list_partition_files,
     open_parquet,
     open_parquet_partitions,
     read_columns,
     read_metadata,
     read_table,
+    require_predictions,
 )
-from karat.model.corpus import Corpus, compute_text_facts
+from karat.model.corpus import NO_LABELS_NOTE, Corpus, compute_text_facts
 from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT
 from karat.model.run import Run
 from karat.model.spec.engine import ROW
@@ -61,9 +64,10 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
         table = _add_texts(table, file, source, needs_texts=text)
     metadata = read_metadata(file)
     name = metadata.pop("name", source.stem)
-    return Corpus.from_table(
+    corpus = Corpus.from_table(
         table, name=name, metadata=metadata, locate_row=lambda row: f"{source.label}: row {row + 1}"
     )
+    return replace(corpus, skipped={NO_LABELS_NOTE: len(corpus)}) if lacks_items(file, GOLD) else corpus
 
 
 def read_run(source: ByteSource) -> Run:
@@ -77,7 +81,9 @@ def read_run(source: ByteSource) -> Run:
             locate_row=partitions.locate_row,
         )
     file = open_parquet(source)
-    table = _read_documents(file, check_columns(file, PREDICTIONS, source), PREDICTIONS, source)
+    names = check_columns(file, PREDICTIONS, source)
+    require_predictions(file, source)
+    table = _read_documents(file, names, PREDICTIONS, source)
     metadata = read_metadata(file)
     name = metadata.pop("system", source.stem)
     return Run.from_table(table, name=name, metadata=metadata, locate_row=lambda row: f"{source.label}: row {row + 1}")
@@ -165,9 +171,9 @@ def _add_texts(table: Arrow, file: Arrow, source: ByteSource, *, needs_texts: bo
 
 
 def _has_gold(source: ByteSource) -> bool:
-    """Return whether the file, or the first file of a folder, has a column `labels`."""
+    """Return whether the file, or the first file of a folder, has a column `labels`, or `text`, which runs lack."""
     first = source.get_child(list_partition_files(source)[0]) if source.is_folder else source
-    return "labels" in open_parquet(first).schema_arrow.names
+    return not {"labels", "text"}.isdisjoint(open_parquet(first).schema_arrow.names)
 
 
 def _recognises(head: bytes) -> bool:

@@ -153,6 +153,24 @@ def _convert_columns(table: Arrow, schema: Arrow) -> Arrow:
     return pa.table(columns)
 
 
+def lacks_items(file: Arrow, schema: Arrow) -> bool:
+    """Return whether a file of another program has no column with labels or predictions of any kind."""
+    evidence = {"labels", "tags", "relations"} if schema is GOLD else {"predictions", "tags", "relations", "invented"}
+    metadata = file.schema_arrow.metadata or {}
+    return not (evidence & set(file.schema_arrow.names)) and not {LAYOUT_KEY, METADATA_KEY} & metadata.keys()
+
+
+def require_predictions(file: Arrow, source: ByteSource) -> None:
+    """Raise `InputError` if a file of predictions has no column with predictions."""
+    if lacks_items(file, PREDICTIONS):
+        raise InputError(
+            source.label,
+            actual="no column `predictions`",
+            expected="predictions",
+            remedy="Add the column, with empty lists if there are none",
+        )
+
+
 def read_metadata(file: Arrow) -> dict[str, str]:
     """Return the metadata of the corpus or run that a file stores; empty if there are none or they are invalid."""
     stored = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
@@ -316,6 +334,8 @@ def _get_schema(file: Arrow, source: ByteSource, *, is_gold: bool) -> Arrow:
     """Return the columns of a file as its partition yields them: length and digest instead of the text, and `ROW`."""
     schema = GOLD if is_gold else PREDICTIONS
     names = check_columns(file, schema, source)
+    if not is_gold:
+        require_predictions(file, source)
     empty_table = read_table(lambda: file.schema_arrow.empty_table().select(names), schema, source)
     if "text" in names:
         empty_table = empty_table.drop_columns(["text"])
