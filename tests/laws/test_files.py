@@ -359,7 +359,8 @@ def test_files_and_objects_score_alike(pair, suffix):
     assert read.signature == made.signature
 
 
-def test_nulls_and_missing_fields_mean_the_same_but_in_entity(tmp_path):
+def test_nulls_and_missing_fields_mean_the_same_but_in_entity_and_lists_of_mentions(tmp_path):
+    """For lists of mentions, see tests/formats/test_missing_fields.py."""
     rows = [
         {
             "id": "a",
@@ -367,7 +368,7 @@ def test_nulls_and_missing_fields_mean_the_same_but_in_entity(tmp_path):
             "labels": [{"start": 0, "end": 1, "entity": None, "types": None, "mention_id": None}],
         },
         {"id": "b", "text": "xyz", "labels": [{"start": 0, "end": 1}], "meta": None, "tags": None},
-        {"id": "c", "text": "xyz", "labels": None, "evaluation_span": None},
+        {"id": "c", "text": "xyz", "relations": None, "evaluation_span": None},
     ]
     path = tmp_path / "gold.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))

@@ -133,7 +133,7 @@ class _Locator:
 class _Block(NamedTuple):
     """A block of lines as a table, with a function from a row to its line number.
 
-    `has_items` says whether a header or field shows that the lines are gold labels or predictions.
+    `has_items` says whether a field shows that the lines are gold labels or predictions.
     """
 
     table: Arrow
@@ -242,7 +242,7 @@ def _read_file(source: ByteSource, layout: _Layout, locator: _Locator | None = N
     tables: list[Arrow] = []
     first_rows: list[int] = []
     line_getters: list[Callable[[int], int]] = []
-    n_rows, has_items = 0, False
+    n_rows, has_items = 0, _HEADER.match(source.first_bytes.removeprefix(_BOM)[:100]) is not None
     for block, get_line, block_has_items in _read_blocks(source, layout, metadata, locator):
         has_items = has_items or block_has_items
         table = conform_table(block, schema)
@@ -331,7 +331,7 @@ def _read_lines(
     end = len(data)
     while end > start and data[end - 1] in b" \t\r\n":
         end -= 1
-    has_items = start > len(_BOM) or any(f'"{field}"'.encode() in data for field in layout.evidence)
+    has_items = any(f'"{field}"'.encode() in data for field in layout.evidence)
     table = _read_columns(data, start, end, layout)
     if table is not None:
         if locator is not None:
