@@ -32,7 +32,6 @@ from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import hash_strings
 
 _SAMPLE_SIZE = 10_000  # mentions that are compared before all others
-_NORMAL_STATUSES = (IdStatus.UNCHANGED, IdStatus.MAPPED)
 _NUMBERED_NIL, _NOT_IN_WIKI = f"{NIL_ID}…", f"…{NOT_IN_WIKI}…"  # ids that look like NIL and differ from each other
 
 
@@ -52,7 +51,7 @@ class SideChecks(NamedTuple):
     nil_like_ids: tuple[tuple[str, int], ...] = ()
     """Ids that look like NIL but are entities, with their number of mentions."""
     id_statuses: tuple[tuple[str, int], ...] = ()
-    """Mentions by status of their id in the knowledge base, without the normal statuses."""
+    """Mentions by status of their id in the knowledge base, without those that it maps."""
     n_nil_ids: int = 0
     """Mentions that are NIL by their id."""
     used_tables: frozenset[str] = frozenset()
@@ -235,7 +234,7 @@ def _find_used_tables(mentions: Mentions, kb: KB | None) -> frozenset[str]:
 
 
 def _count_id_statuses(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, int], ...]:
-    """Count mentions by the status of their id in the knowledge base; unchanged and mapped ids are not counted."""
+    """Count mentions by the status of their id in the knowledge base; mapped ids are among those that it replaces."""
     if kb is None:
         return ()
     uses = np.bincount(mentions.entity[mentions.entity >= 0], minlength=len(mentions.names)).tolist()
@@ -243,7 +242,7 @@ def _count_id_statuses(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, in
     for status, count in zip(kb.id_statuses(mentions.names.to_pylist()), uses, strict=True):
         counts[status] += count
     named_counts = ((str(status), count) for status, count in counts.items() if count)
-    return tuple(sorted((name, count) for name, count in named_counts if name not in _NORMAL_STATUSES))
+    return tuple(sorted((name, count) for name, count in named_counts if name != IdStatus.MAPPED))
 
 
 def _count_nil_like_ids(mentions: Mentions, entity: Ints, is_plain: Bools) -> tuple[tuple[str, int], ...]:
@@ -327,7 +326,7 @@ def _emerging_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[
 
 
 def _resolution_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[str]:
-    """Yield a note with the number of ids that the knowledge base replaced, and of those with an unusual status."""
+    """Yield a note with the number of ids that the knowledge base replaced, left unchanged or does not know."""
     gold, predictions = checks.gold.n_replaced, checks.predictions.n_replaced
     if read_options.kb is not None:
         yield (
