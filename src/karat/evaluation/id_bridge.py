@@ -94,8 +94,8 @@ def bridge_ids(
 
     Otherwise return the request itself. `kb` is a path or snapshot name; None is the built-in snapshot. A bridge is
     needed if ids of several kinds occur, on either side, and the knowledge base connects two of them; every id is then
-    resolved by itself. `runs` may also be corpora of other annotators. A request with a knowledge base, with an explicit
-    setting `ids` or under a profile of another tool stays unchanged.
+    resolved by itself. `runs` may also be corpora of other annotators. A request with a knowledge base, with an
+    explicit setting `ids` or under a profile of another tool stays unchanged.
     """
     if not _allows_bridge(request):
         return request

@@ -70,8 +70,8 @@ class KaratCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; raise `UsageError` if an option of one value is given again, which would be lost."""
-        _, _, given = self.make_parser(ctx).parse_args(list(args))
-        for item, count in Counter(given).items():
+        _, _, occurrences = self.make_parser(ctx).parse_args(list(args))
+        for item, count in Counter(occurrences).items():
             if count > 1 and isinstance(item, click.Option) and not (item.multiple or item.is_flag or item.count):
                 hint = item.repeat_hint if isinstance(item, KaratOption) else ""
                 raise UsageError(f"{max(item.opts, key=len)} is repeated {count} times. Pass it once. {hint}".rstrip())

@@ -395,9 +395,9 @@ def _type_notes(gold: Mapping[str, int], predictions: Mapping[str, int]) -> Iter
         return
     n_other, total = sum(predictions[name] for name in other_types), sum(predictions.values())
     yield (
-        f"{WARNING if 2 * n_other > total else ''}{n_other} of {total} predicted types do not occur in the gold standard "
-        f"({_list_types(other_types, predictions)}; gold has {_list_types(list(gold), gold)}): types are compared by "
-        "name, so give both sides the same names"
+        f"{WARNING if 2 * n_other > total else ''}{n_other} of {total} predicted types do not occur in the gold "
+        f"standard ({_list_types(other_types, predictions)}; gold has {_list_types(list(gold), gold)}): types are "
+        "compared by name, so give both sides the same names"
     )
 
 

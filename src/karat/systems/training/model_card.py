@@ -159,9 +159,9 @@ def write_card(folder: Path, facts: Mapping[str, str] | None = None, *, datasets
 def update_card(folder: Path, results: Iterable[Result] = (), *, licence: str = "") -> list[CardScores]:
     """Add scores to the card of a model, or set its licence; return all scores of the card.
 
-    `folder` has a model that Karat trained, or one of another library. Scores of the same dataset with the same signature
-    are replaced. A folder without card gets one. Results of other predictions than those of a model that Karat trained,
-    and a licence that is no identifier, raise `UsageError`; a card without header raises `InputError`.
+    `folder` has a model that Karat trained, or one of another library. Scores of the same dataset with the same
+    signature are replaced. A folder without card gets one. Results of other predictions than those of a model that
+    Karat trained, and a licence that is no identifier, raise `UsageError`; a card without header raises `InputError`.
     """
     if licence and not _LICENCE.fullmatch(licence):
         raise UsageError(f"{licence!r} is not an identifier of a licence. Write it as the Hub does: apache-2.0, mit, …")

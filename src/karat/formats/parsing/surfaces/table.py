@@ -333,8 +333,11 @@ def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction 
         return None if isinstance(cell, str) and not cell.strip() else cell
 
     start, end = (_parse_offset_cell(row, columns.by_role.get(role, role), get_cell(role)) for role in ("start", "end"))
-    text = get_cell("mention")
-    if start is None and end is None and text is None:
+    mention, before, after = (
+        _parse_text_cell(row, columns.by_role.get(role, role), get_cell(role))
+        for role in ("mention", "before", "after")
+    )
+    if start is None and end is None and mention is None:
         extra_columns = [columns.by_role[role] for role in ("entity", "type", "score") if get_cell(role) is not None]
         if extra_columns:
             raise _cell_error(
@@ -344,15 +347,14 @@ def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction 
                 f"a span or mention for {extra_columns[0]!r}",
             )
         return None
-    if text is None and (start is None or end is None):
+    if mention is None and (start is None or end is None):
         raise _cell_error(row, columns.by_role["end" if end is None else "start"], None, "both ends of a span")
     return WrittenPrediction(
         start,
         end,
-        *(
-            _parse_text_cell(row, columns.by_role.get(role, role), get_cell(role))
-            for role in ("mention", "before", "after")
-        ),
+        mention,
+        before,
+        after,
         _parse_entity(row, columns),
         types=_parse_types(row, columns, get_cell("type")),
         score=_parse_score(row, columns, get_cell("score")),
@@ -375,7 +377,10 @@ def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
 
 
 def _parse_text_cell(row: TableRow, column: str, value: object) -> str | None:
-    """Return a cell as valid Unicode text, also a number such as a year; None stays None; raise `InputError` otherwise."""
+    """Return a cell as valid Unicode text, also a number such as a year; None stays None.
+
+    Raise `InputError` for other values.
+    """
     if value is not None and (not isinstance(value, str | int | float) or isinstance(value, bool)):
         raise _cell_error(row, column, value, "a text")
     return None if value is None else replace_surrogates(str(value))
