@@ -6,14 +6,12 @@ import struct
 from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from karat.model.errors import InputError
 from karat.model.json.decoder import decode_json
 from karat.model.spec.format import ByteSource
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.checks import require_documents
-from karat.storage.parquet import check_arrow_table, check_parquet_size, check_stream_size
 
 STREAM_MAGIC = b"\xff\xff\xff\xff"
 """The first bytes of an Arrow stream."""
@@ -79,6 +77,10 @@ def _get_split_file(source: ByteSource) -> str:
 
 def _read_file(source: ByteSource) -> Arrow:
     """Read an Arrow stream or Parquet file; raise `InputError` if it is damaged, empty or has duplicate columns."""
+    import pyarrow.parquet as pq  # imported late: most commands read no such file
+
+    from karat.storage.parquet import check_arrow_table, check_parquet_size, check_stream_size
+
     data = source.read_bytes()
     try:
         if data.startswith(_PARQUET_MAGIC):
