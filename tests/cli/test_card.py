@@ -78,8 +78,8 @@ def page(*arguments):
     return ran.stdout
 
 
-def report(*arguments):
-    return msgspec.json.decode(page("--json", "-", "--permutations", 99, "--resamples", 50, *arguments))
+def report(*arguments, permutations=99):
+    return msgspec.json.decode(page("--json", "-", "--permutations", permutations, "--resamples", 50, *arguments))
 
 
 def means(found, figure):
@@ -255,7 +255,7 @@ def test_too_few_cases_and_tiny_effects_are_no_strengths(tmp_path):
 
 def test_two_systems_are_one_test(tmp_path):
     steady, _, shaky = fleet(tmp_path)
-    found = report(steady, shaky, "--permutations", 9999)
+    found = report(steady, shaky, permutations=9999)
     one, two = (card["differences"] for card in found["systems"])
     tested = [name for name, each in one.items() if each["p"] is not None]
     assert one["accuracy"]["value"] == -two["accuracy"]["value"]

@@ -72,3 +72,74 @@ def test_parallel_lists_of_different_lengths_are_refused():
     rows = [{**PARALLEL[0], "stop": [6]}]
     with pytest.raises(InputError, match=r"table: row 1: .*expected a list of 2 values, as in 'begin'"):
         karat.load(rows, columns=ROW_COLUMNS)
+
+
+def _features(datasets, types, **others):
+    value = datasets.Value
+    base = {"doc_id": value("string"), "body": value("string")}
+    return datasets.Features({**base, **others, **types})
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("layout", ["rows", "nested", "struct of lists", "parallel"])
+@pytest.mark.parametrize("place", ["in memory", "folder", "folder/arrow", "parquet"])
+def test_class_labels_of_datasets_are_read_by_their_names(tmp_path, layout, place):
+    """A ClassLabel stores 0 for CITY and 1 for COUNTRY; -1 is no label."""
+    datasets = pytest.importorskip("datasets")
+    number, kind = datasets.Value("int64"), datasets.ClassLabel(names=["CITY", "COUNTRY"])
+    lists = {name: datasets.Sequence(item) for name, item in (("begin", number), ("stop", number), ("kind", kind))}
+    text = {"doc_id": "d1", "body": TEXT}
+    flat = {"doc": "doc_id", "text": "body", "start": "begin", "end": "stop", "type": "kind"}
+    nested = {**flat, "start": "ents.begin", "end": "ents.stop", "type": "ents.kind"}
+    spans = [(0, 6, 0), (23, 29, 1), (7, 9, -1)]
+    mentions = [dict(zip(("begin", "stop", "kind"), span, strict=True)) for span in spans]
+    columns = {name: [mention[name] for mention in mentions] for name in mentions[0]}
+    mention = {"begin": number, "stop": number, "kind": kind}
+    rows, features, roles = {
+        "rows": ([{**text, **item} for item in mentions], mention, flat),
+        "nested": ([{**text, "ents": mentions}], {"ents": [mention]}, nested),
+        "struct of lists": ([{**text, "ents": columns}], {"ents": datasets.Sequence(mention)}, nested),
+        "parallel": ([{**text, **columns}], lists, flat),
+    }[layout]
+    data = datasets.Dataset.from_list(rows, features=_features(datasets, features))
+    source = data
+    if place == "parquet":
+        source = tmp_path / "data.parquet"
+        data.to_parquet(source)
+    elif place != "in memory":
+        data.save_to_disk(tmp_path / "data")
+        source = tmp_path / "data" / ("data-00000-of-00001.arrow" if place == "folder/arrow" else "")
+    (document,) = karat.load(source, columns=roles)
+    assert [label.types for label in document.labels] == [("CITY",), ("COUNTRY",), ()]
+    (response,) = karat.load_run(source, columns={role: name for role, name in roles.items() if role != "text"})
+    assert [prediction.types for prediction in response.predictions] == [("CITY",), ("COUNTRY",), ()]
+
+
+@pytest.mark.parametrize("value", [1, 2.5, True, {"name": "PER"}, ["PER", 1]], ids=str)
+def test_a_type_that_is_no_name_is_refused(value):
+    rows = [{**ROWS[0], "kind": value}]
+    with pytest.raises(InputError, match=r"table: row 1: .* in the column 'kind'; expected the name of a type"):
+        karat.load(rows, columns={**ROW_COLUMNS, "type": "kind"})
+    mention = {"document": "d1", "start": 0, "end": 6, "entity": "Q64", "type": value}
+    with pytest.raises(InputError, match="expected a name such as PER"):
+        karat.load_run([mention])
+    with pytest.raises(InputError, match="expected a name such as PER"):
+        karat.load([mention])
+
+
+@pytest.mark.parametrize("value", [["Berlin"], {"text": "Berlin"}, True], ids=str)
+def test_a_text_of_a_mention_that_is_no_text_is_refused(value):
+    with pytest.raises(InputError, match=r"table: row 1: .* in the column 'surface'; expected a text"):
+        karat.load([{**ROWS[0], "surface": value}], columns={**ROW_COLUMNS, "mention": "surface"})
+
+
+def test_a_field_that_no_mention_has_is_refused():
+    """Its list is there, so that only the rows can tell."""
+    with pytest.raises(InputError, match=r"table: found no row with a value for the column 'ents\.kind'"):
+        karat.load(NESTED, columns={**NESTED_COLUMNS, "type": "ents.kind"})
+    pairs = [{**NESTED[0], "ents": [[0, 6, "Q64"]]}]
+    places = {**NESTED_COLUMNS, "start": "ents.0", "end": "ents.1", "entity": "ents.2"}
+    (document,) = karat.load(pairs, columns=places)
+    assert document.labels[0].entity == "Q64"
+    with pytest.raises(InputError, match=r"'ents\.3'"):
+        karat.load(pairs, columns={**places, "type": "ents.3"})

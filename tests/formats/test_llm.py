@@ -132,6 +132,12 @@ def test_a_truth_value_is_no_score():
     assert dict(+counts) == {"scores that are not numbers (skipped)": 1}
 
 
+def test_types_that_are_no_text_are_counted():
+    counts = Counter()
+    assert to_prediction({"text": "London", "types": ["LOC", 3, None, {"name": "GPE"}]}, counts).types == ("LOC",)
+    assert dict(+counts) == {"types that are not text (skipped)": 2}
+
+
 def read(tmp_path, content, name="a.jsonl", **how):
     path = tmp_path / name
     path.write_text(content, encoding="utf-8")

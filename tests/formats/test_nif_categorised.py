@@ -184,6 +184,24 @@ def test_what_does_not_fit_is_counted(tmp_path):
     }
 
 
+@pytest.mark.parametrize(("n_documents", "n_sentences", "note"), [(1, 20, 20), (1, 19, None), (2, 20, None)])
+def test_a_collection_that_is_written_as_a_single_document_is_noted(tmp_path, n_documents, n_sentences, note):
+    """The file decides what a document is, so KORE 50 stays one document of 50 sentences, but not in silence."""
+    statements = ["@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> ."]
+    for name in range(n_documents):
+        text = "Go. " * n_sentences
+        statements.append(f'<d{name}> nif:isString "{text}" ; nif:sourceUrl <x> .')
+        statements += [
+            f'<d{name}_{k}> nif:isString "Go." ; nif:beginIndex "{4 * k}" ; nif:broaderContext <d{name}> .'
+            for k in range(n_sentences)
+        ]
+    path = written(tmp_path, "\n".join(statements))
+    corpus = karat.load(path, format="nif-categorised")
+    assert len(corpus) == n_documents
+    counts = [count for name, count in corpus.skipped.items() if name.startswith("sentences of a single document")]
+    assert counts == ([] if note is None else [note])
+
+
 def test_a_span_without_link_and_a_label_given_twice(tmp_path):
     bare = GOLD.replace(f"itsrdf:taIdentRef <{WIKI}Ada_Lovelace> ", 'rdfs:comment "" ')
     corpus = karat.load(written(tmp_path, bare.replace("< https", "<https").replace("Friendship", "Friend")))
@@ -333,7 +351,10 @@ def test_nothing_in_the_published_files_is_lost_unseen(gold, predictions):
     skipped = {name: dict(corpus.skipped) for name, corpus in gold.items()}
     bare = {"prefixes that were not declared": 2}
     assert skipped == {
-        "KORE50": bare,
+        "KORE50": {
+            **bare,
+            "sentences of a single document, as the file states (nothing can be averaged over documents)": 50,
+        },
         "ACE2004": {**bare, "statements with comment about annotations": 10},
         "VoxEL": bare,
     }

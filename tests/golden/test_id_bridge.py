@@ -40,6 +40,46 @@ def test_pages_and_qids_are_bridged(gold, predicted):
     assert health.bridge in health.summary
 
 
+@pytest.mark.parametrize("n_pages", [1, 2])
+def test_each_prediction_is_mapped_by_its_own_id_however_many_are_written_otherwise(n_pages):
+    """Berlin and Paris are known, so both are right whether one or two of three predictions are pages."""
+    result = karat.evaluate(corpus(QIDS), run([*PAGES[:n_pages], *QIDS[n_pages:]]))
+    assert result["strong:micro.f1"] == 1
+    assert result.id_health.bridge.startswith("starter@")
+    assert f"starter replaced the ids of 0 gold labels and {n_pages} prediction" in " ".join(result.notes)
+
+
+def test_each_gold_label_is_mapped_by_its_own_id_and_what_became_of_the_ids_is_counted():
+    """Gold: a page, a QID, an unknown page. Predictions: QIDs, the last unknown as well. 2 of 3 are right."""
+    result = karat.evaluate(corpus([PAGES[0], QIDS[1], PAGES[2]]), run(QIDS))
+    assert result["strong:micro.f1"] == pytest.approx(2 / 3)
+    assert result.id_health.unmatchable_gold == 1
+    (note,) = [note for note in result.notes if "replaced" in note]
+    assert note == (
+        "starter replaced the ids of 1 gold label and 0 predictions; of gold: unchanged 1, unknown 1; of predictions: "
+        "unchanged 2, unknown 1"
+    )
+
+
+def test_pages_and_qids_on_both_sides_are_mapped_one_by_one():
+    """Both sides have both kinds, and each pair is written differently."""
+    result = karat.evaluate(corpus([PAGES[0], QIDS[1]]), run([QIDS[0], PAGES[1]]))
+    assert result["strong:micro.f1"] == 1
+
+
+def test_gold_ids_that_no_prediction_can_match_are_counted_without_a_bridge():
+    unknown = "https://de.wikipedia.org/wiki/Keine_Seite"
+    health = karat.evaluate(corpus([*QIDS[:2], unknown]), run(QIDS)).id_health
+    assert health.bridge == ""
+    assert health.summary.endswith("1 gold label cannot match any predicted id")
+
+
+def test_a_single_id_of_a_users_own_calls_for_no_bridge():
+    """The knowledge base would turn all pages into QIDs, and no other id would profit."""
+    result = karat.evaluate(corpus(PAGES), run([*PAGES[:2], "X:c"]))
+    assert result.signature["kb"] == "none"
+
+
 def test_equal_schemes_need_no_bridge():
     for ids in (PAGES, QIDS):
         result = karat.evaluate(corpus(ids), run(ids))

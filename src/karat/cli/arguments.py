@@ -94,7 +94,8 @@ def parse_pair(option: str, argument: str | None) -> tuple[str, str] | None:
 def split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
     """Split arguments into system names and the values of system options by name.
 
-    Options are written `--NAME=VALUE` or `--NAME VALUE`. Raises `UsageError` for an option without value.
+    Options are written `--NAME=VALUE` or `--NAME VALUE`. Raises `UsageError` for an option without value, and
+    for one that is repeated.
     """
     names: list[str] = []
     flags: dict[str, str] = {}
@@ -107,5 +108,8 @@ def split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], dict[str, st
         flag_value = value if equals else next(remaining, None)
         if flag_value is None:
             raise UsageError(f"{argument} needs a value. Write {argument}=VALUE, or see karat run --help.")
+        if name in flags:
+            remedy = f"Join them by +: --kb {flags[name]}+{flag_value}." if name == "kb" else "Pass it once."
+            raise UsageError(f"--{name} is repeated. {remedy}")
         flags[name] = flag_value
     return names, flags

@@ -84,7 +84,7 @@ def _describe_missing(source: ByteSource, missing_columns: Sequence[str]) -> str
     """Return which columns a file lacks and which columns it has."""
     from karat.formats.parsing.surfaces.table_rows import read_column_names
 
-    names = [] if source.is_folder else read_column_names(source)
+    names = read_column_names(source)
     content = f"columns: {', '.join(names[:20])}" if names else "not a table"
     return f"{source.label} has no {', '.join(missing_columns)} ({content})"
 

@@ -78,9 +78,9 @@ def load(
     `on_error`: `fail` raises an error at the first invalid document, `skip` excludes invalid documents and counts them
     in `Corpus.skipped`.
     `duplicate_ids`: `fail` raises an error, `rename` numbers documents that share an id.
-    `columns`: roles of the columns of a CSV, TSV, JSON or JSONL file, a data frame, a Hugging Face `Dataset` or a list
-    of dictionaries, as in `{"doc": "doc_id", "text": "body"}`. Mentions may be one per row, in a list of objects
-    (`{"start": "entities.start"}`), or in parallel lists.
+    `columns`: roles of the columns of a CSV, TSV, JSON, JSONL, Arrow or Parquet file, a data frame, a Hugging Face
+    `Dataset` or its folder, or a list of dictionaries, as in `{"doc": "doc_id", "text": "body"}`. Mentions may be one
+    per row, in a list of objects (`{"start": "entities.start"}`), or in parallel lists.
     """
     if isinstance(source, Corpus):
         return source

@@ -19,6 +19,7 @@ import msgspec
 
 from karat.data.load import ForeignObject
 from karat.formats.parsing.blank_texts import make_blank_documents
+from karat.formats.parsing.class_labels import read_named_rows
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.json.records import convert_value
 from karat.formats.parsing.surfaces.columns import ColumnRoles
@@ -124,8 +125,11 @@ def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
 
     Raise `UsageError` for other objects, and for a table that lacks a column.
     """
-    name = _get_dataset_name(data, "dataset") if _is_dataset(data) else "table"
-    items = _to_list(data)
+    name, items = (
+        (_get_dataset_name(data, "dataset"), read_named_rows(_to_arrow(data)))
+        if _is_dataset(data)
+        else ("table", _to_list(data))
+    )
     if not items or not all(isinstance(item, Mapping) for item in items):
         raise _unreadable_error(data, "a Dataset, a data frame or a list of dictionaries, if columns are named")
     rows = [
@@ -234,7 +238,7 @@ def read_mentions(data: ForeignObject) -> MentionList:
         fields = {name: item[name] for name in Label.__struct_fields__ if item.get(name) is not None}
         fields |= {"start": _get_first_value(item, "start"), "end": _get_first_value(item, "end")}
         entity = _read_entity(item, where)
-        fields |= {"types": _read_types(item)} | ({} if entity is UNLINKED else {"entity": entity})
+        fields |= {"types": _read_types(item, where)} | ({} if entity is UNLINKED else {"entity": entity})
         skipped[_UNREAD_LABEL_FIELDS] += bool(set(item) - _LABEL_FIELDS)
         labels.setdefault(_read_document_id(item, where, None), []).append(_to_struct(fields, Label, where))
     return MentionList({id: merge_duplicate_labels(mentions, skipped) for id, mentions in labels.items()}, +skipped)
@@ -558,7 +562,7 @@ def _read_prediction(
     prediction = {
         "start": start,
         "end": end,
-        "types": _read_types(item),
+        "types": _read_types(item, where),
         **{name: item[name] for name in _EXTRA_FIELDS if item.get(name) is not None},
         **({} if (score := _get_first_value(item, "score")) is None else {"score": float(score)}),
     }
@@ -608,10 +612,19 @@ def _read_entity(item: Mapping[str, ForeignObject], where: str) -> EntityId:
     return value if isinstance(value, str) else str(value)
 
 
-def _read_types(item: Mapping[str, ForeignObject]) -> tuple[str, ...]:
-    """Return the types in a dictionary, which has one string, a list or none."""
+def _read_types(item: Mapping[str, ForeignObject], where: str) -> tuple[str, ...]:
+    """Return the types in a dictionary, which has one string, a list or none; raise `InputError` for other values."""
     value = _get_first_value(item, "types")
-    return () if value is None else (value,) if isinstance(value, str) else tuple(map(str, value))
+    is_list = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
+    types = list(value) if is_list else [] if value is None else [value]
+    if not all(isinstance(name, str) for name in types):
+        raise InputError(
+            where,
+            actual=f"the type {value!r}",
+            expected="a name such as PER, or a list of names",
+            remedy="Write the name of the type instead of its number",
+        )
+    return tuple(types)
 
 
 def _get_first_value(item: Mapping[str, ForeignObject], part: str) -> ForeignObject:

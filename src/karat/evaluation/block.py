@@ -53,7 +53,7 @@ from karat.model.measure_name import MeasureName, ViewName
 from karat.model.results.ranking import Ranking
 from karat.model.results.verdict import Verdicts, concatenate_verdicts
 from karat.model.spec.facet import Facet
-from karat.model.spec.settings.conventions import FalseCoreference, NearMentions
+from karat.model.spec.settings.conventions import FalseCoreference, NearMentions, Typing
 from karat.model.spec.settings.task import MENTION_SOURCES, TaskSource
 from karat.model.spec.settings.threshold import Threshold
 from karat.model.tables.arrow import Arrow
@@ -609,7 +609,22 @@ class LazyBlockSums(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Findings about suspicious input; only the whole corpus is checked for likely mistakes in offsets."""
         inputs = self._inputs
         has_spans = self.rows is None and inputs.request.conventions.task.source in MENTION_SOURCES
-        return check_inputs(inputs.pairing(), inputs.original_run, has_spans=has_spans)
+        return check_inputs(
+            inputs.pairing(), inputs.original_run, has_spans=has_spans, compares_types=self._compares_types
+        )
+
+    @property
+    def _compares_types(self) -> bool:
+        """Whether scores depend on equal names of types on both sides: by relation, filter or facet.
+
+        With a class hierarchy, types of different names may match, too.
+        """
+        request, plans = self._inputs.request, self.block.plans.views.values()
+        facets = [*request.facets, *(condition for plan in plans for condition in plan.view.filters)]
+        has_hierarchy = request.conventions.typing is not Typing.SHARED and request.kb is not None
+        return any("types" in facet.partition("=")[0].split("+") for facet in facets) or (
+            not has_hierarchy and any(plan.relation.is_typed for plan in plans)
+        )
 
     @cached_property
     def id_statistics(self) -> tuple[IdStatistics, IdStatistics] | None:

@@ -1,6 +1,7 @@
-"""The automatic id bridge: the built-in knowledge base, used if gold and predictions write their ids differently.
+"""The automatic id bridge: the built-in knowledge base, used if ids are written in different ways.
 
-Systems often predict Wikidata ids for a gold standard of Wikipedia titles. Without a bridge, no link would be correct.
+Systems often predict Wikidata ids for a gold standard of Wikipedia titles, or some ids of each. Without a bridge, no
+link between the two would be correct.
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.evaluation.cases.id_health import add_title_kinds, find_patterns, get_id_kind
+from karat.evaluation.cases.id_health import TITLE_KINDS, add_title_kinds, find_patterns, get_id_kind
 from karat.evaluation.request import Request
 from karat.kb.ids.id_context import build_context
 from karat.kb.ids.normal_forms import find_plain_qids, normalise_ids
@@ -63,14 +64,23 @@ class KindCounts(NamedTuple):
         """Return the counts of both parts together."""
         return KindCounts(Counter(self.counts) + Counter(other.counts), self.same_as_kinds | other.same_as_kinds)
 
-    def count_foreign(self, gold: KindCounts) -> int:
-        """Return the number of annotations whose id is of a kind that the gold standard does not have."""
-        gold_kinds = add_title_kinds(frozenset(gold.counts) | gold.same_as_kinds)
-        if self.same_as_kinds & gold_kinds:
-            return 0
-        return sum(count for kind, count in self.counts.items() if kind not in gold_kinds)
+    @property
+    def groups(self) -> Counter[str]:
+        """The counts with all kinds of titles as one, since titles of one word may be of any of them."""
+        totals: Counter[str] = Counter()
+        for kind, count in self.counts.items():
+            totals[_TITLES if kind in TITLE_KINDS else kind] += count
+        return totals
+
+    def shares_further_ids(self, other: KindCounts) -> bool:
+        """Return whether further ids of one side are of a kind that the other has, so that they connect the sides."""
+        return bool(
+            self.same_as_kinds & add_title_kinds(frozenset(other.counts))
+            or other.same_as_kinds & add_title_kinds(frozenset(self.counts))
+        )
 
 
+_TITLES: Final = "titles"
 _NO_KINDS = KindCounts({}, frozenset())
 
 
@@ -83,23 +93,19 @@ def bridge_ids(
     """Return the request with a knowledge base if it bridges the ids of the corpus and of a run.
 
     Otherwise return the request itself. `kb` is a path or snapshot name; None is the built-in snapshot. A bridge is
-    needed if most predicted ids are of a kind that the gold standard does not have. `runs` may also be corpora of other
-    annotators. A request with a knowledge base, with an explicit setting `ids` or under a profile of another tool stays
-    unchanged.
+    needed if ids of several kinds occur, on either side, and the knowledge base connects two of them; every id is then
+    resolved by itself. `runs` may also be corpora of other annotators. A request with a knowledge base, with an
+    explicit setting `ids` or under a profile of another tool stays unchanged.
     """
     if not _allows_bridge(request):
         return request
-    foreign_runs = [run for run in runs if _has_foreign_ids(corpus, run)]
-    if not foreign_runs:
+    mixed_runs = [run for run in runs if _has_several_kinds(corpus, run)]
+    if not mixed_runs:
         return request
     from karat.kb.catalogue import open_kb, open_starter
 
     bridge = open_starter() if kb is None else open_kb(kb)
-    gold, resolved_gold = _count_kinds(corpus), _count_kinds(corpus, bridge)
-    is_bridged = any(
-        _count_kinds(run, bridge).count_foreign(resolved_gold) < _count_kinds(run).count_foreign(gold)
-        for run in foreign_runs
-    )
+    is_bridged = any(_connects(bridge, corpus, run) for run in mixed_runs)
     return request.replace(kb=bridge, is_bridge=True) if is_bridged else request
 
 
@@ -120,9 +126,9 @@ def build_link_options(corpus: Corpus, runs: Sequence[Run], kb: KB | None) -> Re
 def needs_bridge(request: Request, corpus: Corpus, run: Run) -> bool:
     """Return whether a knowledge base should map the ids of corpus and run onto each other (an id bridge).
 
-    That is so if most predicted ids are of a kind that the corpus does not have, and the request allows a bridge.
+    That may be so if their ids are of several kinds, and the request allows a bridge.
     """
-    return _allows_bridge(request) and _has_foreign_ids(corpus, run)
+    return _allows_bridge(request) and _has_several_kinds(corpus, run)
 
 
 def _allows_bridge(request: Request) -> bool:
@@ -131,13 +137,27 @@ def _allows_bridge(request: Request) -> bool:
     return request.kb is None and request.conventions.ids is Ids.NORMALISED and is_default
 
 
-def _has_foreign_ids(corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
-    """Return whether most ids of the run are of a kind that the corpus does not have."""
-    gold = _count_kinds(corpus)
-    if not gold.counts:
+def _has_several_kinds(corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
+    """Return whether the ids of corpus and run are of several kinds, so that some may not match as they are written.
+
+    A single id of another kind suffices. Further ids (`same_as`) that connect both sides make a bridge needless.
+    """
+    gold, predictions = _count_kinds(corpus), _count_kinds(run)
+    if not gold.counts or not predictions.counts or gold.shares_further_ids(predictions):
         return False
-    predictions = _count_kinds(run)
-    return 2 * predictions.count_foreign(gold) > sum(predictions.counts.values())
+    return len(gold.groups.keys() | predictions.groups.keys()) > 1
+
+
+def _connects(kb: KB, corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
+    """Return whether `kb` maps ids of corpus and run so that two of their kinds become one, which both sides have.
+
+    Of two such kinds, each gains or loses annotations.
+    """
+    sides = [_count_kinds(side) for side in (corpus, run)]
+    resolved = [_count_kinds(side, kb) for side in (corpus, run)]
+    before, after = (first.groups + second.groups for first, second in (sides, resolved))
+    n_changed = sum(after[kind] != count for kind, count in before.items())
+    return n_changed > 1 and bool(resolved[0].groups.keys() & resolved[1].groups.keys())
 
 
 def _count_kinds(data: Corpus | Run | PartitionedData, kb: KB | None = None) -> KindCounts:

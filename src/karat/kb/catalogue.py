@@ -33,12 +33,28 @@ def open_kb(name_or_path: str | os.PathLike[str]) -> KB:
     except InputError as problem:
         if path.exists():
             raise
+        if len(split_kb_name(os.fspath(name_or_path))) > 1:
+            raise InputError(
+                problem.where,
+                actual="several knowledge bases joined by +, which only built-in linkers can use",
+                expected="one knowledge base",
+                remedy="Pass one of them, or write the rows of their tables into one folder",
+            ) from None
         raise InputError(
             problem.where,
             actual="no such folder, and no snapshot of this name",
             expected=f"a folder of tables, or one of {', '.join([STARTER, *list_snapshot_names()])}",
             remedy="Check the path, or build a snapshot with: karat kb build",
         ) from None
+
+
+def split_kb_name(name: str) -> list[str]:
+    """Return the names that `+` joins in the name of knowledge bases; `[name]` for a single name or an existing path.
+
+    The first one defines the ids.
+    """
+    parts = name.split("+")
+    return [name] if Path(name).exists() or not all(parts) else parts
 
 
 def open_snapshot(name_or_path: str | os.PathLike[str]) -> Snapshot:

@@ -128,3 +128,35 @@ def test_a_key_of_a_header_is_replaced_with_its_block_only():
     assert _replace_key(header, "b", ["b: 9"]) == ["a: 1", "b: 9", "c: 3"]
     assert _replace_key(header, "c", ["c: 4"]) == [*header[:-1], "c: 4"]
     assert _replace_key(header, "d", ["d: 5"]) == [*header, "d: 5"]
+
+
+@pytest.mark.parametrize(("file", "library"), [("meta.json", "spacy"), ("config.json", "transformers")])
+def test_the_model_of_another_library_gets_a_card_that_says_what_was_not_checked(
+    world, tmp_path, karat_cli, file, library
+):
+    model = tmp_path / "my_pipeline"
+    model.mkdir()
+    (model / file).write_text("{}", encoding="utf-8")
+    karat.save(karat.evaluate(world, karat.Run.from_gold(world)), tmp_path / "result.json")
+    ran = karat_cli("systems", "card", model, "--scores", tmp_path / "result.json", "--licence", "mit")
+    assert (ran.code, ran.out) == (0, f"{model / 'README.md'}: scores on 1 dataset\n")
+    data = card(model).data
+    assert (data.license, data.library_name, data.tags) == ("mit", library, ["entity-linking"])
+    assert {item.metric_value for item in data.eval_results if item.metric_type == "strong:micro.f1"} == {1.0}
+    text = (model / "README.md").read_text(encoding="utf-8")
+    assert text.count("cannot check that they come from this model") == 1
+    assert json.loads((model / "scores.json").read_text(encoding="utf-8"))[0]["dataset"] == "world"
+
+
+def test_a_card_of_the_users_own_keeps_its_text(world, tmp_path):
+    (tmp_path / "README.md").write_text("---\nlicense: mit\n---\n# Mine\n\nMy words.\n", encoding="utf-8")
+    update_card(tmp_path, [karat.evaluate(world, karat.Run.from_gold(world))])
+    assert card(tmp_path).data.license == "mit"
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "# Mine\n\nMy words.\n\n## Scores\n" in text
+
+
+def test_a_folder_without_a_model_gets_no_card(world, tmp_path):
+    with pytest.raises(UsageError, match="has no trained model"):
+        update_card(tmp_path, [karat.evaluate(world, karat.Run.from_gold(world))])
+    assert not list(tmp_path.iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypedDict, TypeVar
@@ -46,6 +47,8 @@ class KaratOption(click.Option):
     """Whether the option without effect is an error; otherwise it is only noted."""
     hint: str
     """Another way to the same end, which is added to the message; empty if there is none."""
+    repeat_hint: str
+    """What to do with several values, if an option of one value is repeated; empty if there is nothing to add."""
 
     def __init__(
         self,
@@ -54,14 +57,25 @@ class KaratOption(click.Option):
         unless: Sequence[str] = (),
         is_strict: bool = False,
         hint: str = "",
+        repeat_hint: str = "",
         **attributes: Any,  # noqa: ANN401  # those of click
     ) -> None:
         super().__init__(declarations, **attributes)
         self.needs, self.unless, self.is_strict, self.hint = tuple(needs), tuple(unless), is_strict, hint
+        self.repeat_hint = repeat_hint
 
 
 class KaratCommand(click.Command):
-    """A command that reports options without effect before it runs."""
+    """A command that refuses repeated options of one value, and reports options without effect before it runs."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line; raise `UsageError` if an option of one value is given again, which would be lost."""
+        _, _, occurrences = self.make_parser(ctx).parse_args(list(args))
+        for item, count in Counter(occurrences).items():
+            if count > 1 and isinstance(item, click.Option) and not (item.multiple or item.is_flag or item.count):
+                hint = item.repeat_hint if isinstance(item, KaratOption) else ""
+                raise UsageError(f"{max(item.opts, key=len)} is repeated {count} times. Pass it once. {hint}".rstrip())
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         """Report options without effect, then run the command."""

@@ -43,8 +43,8 @@ def input_options(command: _C) -> _C:
         metavar="ROLE=COLUMN,…",
         expose_value=False,
         callback=_use_columns,
-        help="Column names of a CSV, TSV, JSON or JSONL file (doc, text, start, end, mention, entity, …), or of a "
-        "CoNLL file (token, tag, id; repeatable).",
+        help="Column names of a CSV, TSV, JSON, JSONL, Arrow or Parquet file, or a Hugging Face folder (doc, text, "
+        "start, end, mention, entity, …), or of a CoNLL file (token, tag, id; repeatable).",
     )
     offsets = option(
         "--offsets",

@@ -96,6 +96,7 @@ def kb_option(
         multiple=multiple,
         show_default=default is not None,
         help=help,
+        repeat_hint="To use several, write the rows of their tables into one folder.",
         **conditions,
     )
 

@@ -10,7 +10,7 @@ from karat.cli.options.output import json_option
 from karat.model.errors import UsageError
 
 COMMANDS = {
-    "card": "Add test scores or a licence to the model card of a trained model.",
+    "card": "Add test scores or a licence to the model card of a model.",
     "show": "Show the description, requirements and options of a system.",
     "stages": "Show how much each stage of a system loses.",
 }

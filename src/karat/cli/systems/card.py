@@ -13,15 +13,17 @@ from karat.cli.output import echo
 @option("--scores", "score_files", multiple=True, metavar="RESULT", help="Result of karat score --json (repeatable).")
 @option("--licence", default="", metavar="ID", help="Licence identifier of the Hugging Face Hub, such as mit.")
 def command(folder: str, score_files: tuple[str, ...], licence: str) -> None:
-    """Add test scores or a licence to the model card of a trained model.
+    """Add test scores or a licence to the model card of a model.
 
-    DIR is a folder that karat train wrote. Its README.md is a model card for the Hugging Face Hub. The predictions
-    behind the scores must come from this model.
+    DIR is a folder that karat train wrote, or that of a model of spaCy, transformers or another library. Its README.md
+    is a model card for the Hugging Face Hub. The predictions behind the scores must come from this model, which Karat
+    can check only for its own.
 
     \b
     karat run fevry:models/fevry --on test.jsonl --task d2kb
     karat score test.jsonl runs/… --set task=d2kb --json result.json
     karat systems card models/fevry --scores result.json
+    karat systems card my_pipeline --scores result.json
     """
     from pathlib import Path
 

@@ -35,6 +35,8 @@ from karat.model.tables.digest import hash_strings
 
 _MAX_SCHEMES = 4  # named in a sentence
 _NAME, _SPACES, _UNDERSCORES = "title", "title ", "title_"
+TITLE_KINDS = frozenset({_NAME, _SPACES, _UNDERSCORES})
+"""The kinds of titles of Wikipedia."""
 _TITLES = {
     _NAME: "names",
     _SPACES: "names with spaces",
@@ -299,7 +301,7 @@ def assess_ids(
         kb="" if kb is None else kb.name,
         mismatch=_describe_mismatch(gold, predictions) or "",
         bridge=f"{kb.name}@{kb.digest}" if kb is not None and is_bridge else "",
-        unmatchable_gold=_count_unmatchable(gold, predictions) if is_bridge else 0,
+        unmatchable_gold=_count_unmatchable(gold, predictions),
         unknown_predictions=unknown_counts[0] if has_listing else None,
         unknown_gold=unknown_counts[1] if has_listing else None,
         undecided=sum(predictions.missing_counts.values()) - unknown_counts[0],
@@ -350,7 +352,7 @@ def _is_recognised(scheme: str) -> bool:
 
 def add_title_kinds(kinds: frozenset[str]) -> frozenset[str]:
     """Return `kinds` with the kinds of titles that may match them, since titles of one word have no separator."""
-    if not kinds & {_NAME, _SPACES, _UNDERSCORES}:
+    if not kinds & TITLE_KINDS:
         return kinds
     alternatives = {_SPACES} if _UNDERSCORES not in kinds else {_UNDERSCORES} if _SPACES not in kinds else set()
     return kinds | {_NAME} | alternatives

@@ -32,7 +32,7 @@ from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import hash_strings
 
 _SAMPLE_SIZE = 10_000  # mentions that are compared before all others
-_NORMAL_STATUSES = (IdStatus.UNCHANGED, IdStatus.MAPPED)
+_MAX_TYPES = 6  # named in a note
 _NUMBERED_NIL, _NOT_IN_WIKI = f"{NIL_ID}…", f"…{NOT_IN_WIKI}…"  # ids that look like NIL and differ from each other
 
 
@@ -52,11 +52,13 @@ class SideChecks(NamedTuple):
     nil_like_ids: tuple[tuple[str, int], ...] = ()
     """Ids that look like NIL but are entities, with their number of mentions."""
     id_statuses: tuple[tuple[str, int], ...] = ()
-    """Mentions by status of their id in the knowledge base, without the normal statuses."""
+    """Mentions by status of their id in the knowledge base, without those that it maps."""
     n_nil_ids: int = 0
     """Mentions that are NIL by their id."""
     used_tables: frozenset[str] = frozenset()
     """Tables of redirects and same-as pairs that have an id of some mention."""
+    types: tuple[tuple[str, int], ...] = ()
+    """Types that are compared, with their number of mentions."""
 
     def merge(self, other: SideChecks, *, keep_ids: bool) -> SideChecks:
         """Return the findings about both blocks together; without `keep_ids`, the hashes of entities are dropped."""
@@ -70,6 +72,7 @@ class SideChecks(NamedTuple):
             _add_counts(self.id_statuses, other.id_statuses),
             self.n_nil_ids + other.n_nil_ids,
             self.used_tables | other.used_tables,
+            _add_counts(self.types, other.types),
         )
 
 
@@ -138,11 +141,14 @@ def list_reader_warnings(skipped: Mapping[str, int]) -> list[str]:
     ]
 
 
-def check_inputs(pairing: Pairing, original_run: Run, *, has_spans: bool = True) -> InputChecks:
+def check_inputs(
+    pairing: Pairing, original_run: Run, *, has_spans: bool = True, compares_types: bool = False
+) -> InputChecks:
     """Check corpus and run for likely mistakes, such as ids that cannot match, and return the findings.
 
     `original_run`: the run with the predictions that rules drop, so that these do not hide wrong offsets.
     `has_spans`: whether the items are mentions in the text, whose offsets are checked.
+    `compares_types`: whether scores depend on equal names of types on both sides.
     """
     has_shared_entity = _has_shared_entity(pairing)
     labels, predictions, read_options = pairing.corpus.labels, pairing.run.predictions, pairing.read_options
@@ -152,6 +158,8 @@ def check_inputs(pairing: Pairing, original_run: Run, *, has_spans: bool = True)
         "noticed", lambda: _check_side(labels, pairing.gold_entity, pairing.has_plain_ids[0], read_options)
     )
     predicted = _check_side(predictions, pairing.prediction_entity, pairing.has_plain_ids[1], read_options)
+    if compares_types:
+        gold, predicted = gold._replace(types=_count_types(labels)), predicted._replace(types=_count_types(predictions))
     return InputChecks(
         _add_ids(gold, labels, pairing.gold_entity, pairing, has_shared_entity=has_shared_entity),
         _add_ids(predicted, predictions, pairing.prediction_entity, pairing, has_shared_entity=has_shared_entity),
@@ -236,7 +244,7 @@ def _find_used_tables(mentions: Mentions, kb: KB | None) -> frozenset[str]:
 
 
 def _count_id_statuses(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, int], ...]:
-    """Count mentions by the status of their id in the knowledge base; unchanged and mapped ids are not counted."""
+    """Count mentions by the status of their id in the knowledge base; mapped ids are among those that it replaces."""
     if kb is None:
         return ()
     uses = np.bincount(mentions.entity[mentions.entity >= 0], minlength=len(mentions.names)).tolist()
@@ -244,7 +252,16 @@ def _count_id_statuses(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, in
     for status, count in zip(kb.id_statuses(mentions.names.to_pylist()), uses, strict=True):
         counts[status] += count
     named_counts = ((str(status), count) for status, count in counts.items() if count)
-    return tuple(sorted((name, count) for name, count in named_counts if name not in _NORMAL_STATUSES))
+    return tuple(sorted((name, count) for name, count in named_counts if name != IdStatus.MAPPED))
+
+
+def _count_types(mentions: Mentions) -> tuple[tuple[str, int], ...]:
+    """Count the mentions of each type, sorted by type."""
+    types = mentions.field("types")
+    if types is None:
+        return ()
+    counts = types.flatten().drop_null().value_counts().to_pylist()
+    return tuple(sorted((item["values"], item["counts"]) for item in counts))
 
 
 def _count_nil_like_ids(mentions: Mentions, entity: Ints, is_plain: Bools) -> tuple[tuple[str, int], ...]:
@@ -289,6 +306,7 @@ def format_notes(
         *_table_notes(checks, read_options.kb),
         *_score_notes(*checks.scores),
         *_nil_id_notes(checks, read_options),
+        *_type_notes(dict(checks.gold.types), dict(checks.predictions.types)),
         *_nil_like_notes("gold label", checks.gold),
         *_nil_like_notes("prediction", checks.predictions),
         *(_offset_notes(views) if offset_warning is None else []),
@@ -328,7 +346,7 @@ def _emerging_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[
 
 
 def _resolution_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[str]:
-    """Yield a note with the number of ids that the knowledge base replaced, and of those with an unusual status."""
+    """Yield a note with the number of ids that the knowledge base replaced, left unchanged or does not know."""
     gold, predictions = checks.gold.n_replaced, checks.predictions.n_replaced
     if read_options.kb is not None:
         yield (
@@ -369,6 +387,25 @@ def _nil_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[st
             f"{format_count(gold, 'gold label')} and {format_count(predictions, 'prediction')} are NIL by their id "
             f"(nil-ids={read_options.nil_ids})"
         )
+
+
+def _type_notes(gold: Mapping[str, int], predictions: Mapping[str, int]) -> Iterator[str]:
+    """Yield a note about predicted types that the gold standard does not have; a warning if they are the majority."""
+    other_types = [name for name in predictions if name not in gold]
+    if not gold or not other_types:
+        return
+    n_other, total = sum(predictions[name] for name in other_types), sum(predictions.values())
+    yield (
+        f"{WARNING if 2 * n_other > total else ''}{n_other} of {total} predicted types do not occur in the gold "
+        f"standard ({_list_types(other_types, predictions)}; gold has {_list_types(list(gold), gold)}): types are "
+        "compared by name, so give both sides the same names"
+    )
+
+
+def _list_types(names: list[str], counts: Mapping[str, int]) -> str:
+    """Return the most frequent types of a list, for a message."""
+    ranked = sorted(names, key=lambda name: (-counts[name], name))
+    return ", ".join(ranked[:_MAX_TYPES]) + (", …" if len(ranked) > _MAX_TYPES else "")
 
 
 def _nil_like_notes(side_name: str, side: SideChecks) -> Iterator[str]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -31,6 +30,14 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from karat.formats.parsing.arrow_tables import (
+    STREAM_MAGIC,
+    damaged_file_error,
+    is_hub_folder,
+    is_saved_dataset,
+    read_arrow_table,
+)
+from karat.formats.parsing.class_labels import read_named_rows
 from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.tokens.iob import OUTSIDE, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
@@ -43,9 +50,8 @@ from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.checks import RowLocator, require_documents
+from karat.model.tables.checks import RowLocator
 from karat.model.tables.schema import GOLD, PREDICTIONS, conform_table
-from karat.storage.parquet import check_arrow_table, check_parquet_size, check_stream_size
 
 COLUMNS = ("tokens", "ner_tags", "entity_ids", "id", "doc_id", "text")
 """Columns that are read."""
@@ -56,8 +62,6 @@ _Data = TypeVar("_Data", Corpus, Run)
 _METADATA_KEY = b"karat"
 _LAYOUT_KEY = b"karat-layout"
 _DATA_FILE = "data-00000-of-00001.arrow"
-_STREAM_MAGIC = b"\xff\xff\xff\xff"
-_PARQUET_MAGIC = b"PAR1"
 _TOKEN_COLUMNS = {"tokens", "ner_tags"}
 _LAYOUTS = ({"id", "labels"}, {"id", "predictions"}, _TOKEN_COLUMNS)
 _PAIRS_TYPE = pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())]))
@@ -65,7 +69,7 @@ _PAIRS_TYPE = pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())])
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
-    return build_corpus(_read_table(source), source.stem, source.label)
+    return build_corpus(read_arrow_table(source), source.stem, source.label)
 
 
 def build_corpus(table: Arrow, name: str, label: str) -> Corpus:
@@ -86,7 +90,7 @@ def build_corpus(table: Arrow, name: str, label: str) -> Corpus:
 
 def read_run(source: ByteSource) -> Run:
     """Read a system's responses from a folder or file."""
-    return build_run(_read_table(source), source.stem, source.label)
+    return build_run(read_arrow_table(source), source.stem, source.label)
 
 
 def build_run(table: Arrow, name: str, label: str) -> Run:
@@ -211,12 +215,6 @@ def _write_card(data: Corpus | Run, split: str) -> str:
     )
 
 
-def _is_hub_folder(names: Sequence[str]) -> bool:
-    """Return whether a folder has a dataset card and Parquet files, and nothing else but texts about them."""
-    data_files = [name for name in names if not name.startswith((".", "LICENSE")) and name != "README.md"]
-    return "README.md" in names and bool(data_files) and all(name.endswith(".parquet") for name in data_files)
-
-
 def _encode_json(content: dict[str, Any]) -> bytes:
     """Return the content as indented JSON with sorted keys."""
     return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
@@ -238,84 +236,6 @@ def _get_texts(table: Arrow) -> Arrow | None:
 def _make_locator(label: str) -> RowLocator:
     """Return a function from a row to its location, for error messages."""
     return lambda row: f"{label}: row {row + 1}"
-
-
-def _read_table(source: ByteSource) -> Arrow:
-    """Read all rows of a folder or file; raise `InputError` for a folder of several splits or damaged data."""
-    if not source.is_folder:
-        return _read_file(source)
-    if _is_hub_folder(source.file_names):
-        return _read_file(source.get_child(_get_split_file(source)))
-    if "state.json" not in source.file_names:
-        splits = sorted({name.partition("/")[0] for name in source.file_names if name.endswith("/state.json")})
-        raise InputError(
-            source.label,
-            actual=f"several datasets in one folder ({', '.join(splits) or 'none'})",
-            expected="one split",
-            remedy="Pass the folder of a split",
-        )
-    try:
-        state = decode_json(source.get_child("state.json").read_bytes())
-        names = [entry["filename"] for entry in state["_data_files"]]
-    except (ValueError, KeyError, TypeError) as problem:
-        raise _damaged_file_error(source.get_child("state.json").label, problem) from None
-    tables = [_read_file(source.get_child(str(name))) for name in names]
-    if not tables:
-        raise _damaged_file_error(source.label, "it names no data files")
-    return pa.concat_tables(tables)
-
-
-def _get_split_file(source: ByteSource) -> str:
-    """Return the only Parquet file of a folder; raise `InputError` if there are several."""
-    names = [name for name in source.file_names if name.endswith(".parquet")]
-    if len(names) > 1:
-        raise InputError(
-            source.label,
-            actual=f"several files ({', '.join(names)})",
-            expected="one split",
-            remedy="Pass a file, with the format hf-hub",
-        )
-    return names[0]
-
-
-def _read_file(source: ByteSource) -> Arrow:
-    """Read an Arrow stream or Parquet file; raise `InputError` if it is damaged, empty or has duplicate columns."""
-    data = source.read_bytes()
-    try:
-        if data.startswith(_PARQUET_MAGIC):
-            buffer = pa.BufferReader(data)
-            file = pq.ParquetFile(buffer)
-            check_parquet_size(
-                file, source.label, len(data), lambda columns: pq.ParquetFile(buffer, read_dictionary=columns)
-            )
-            table = file.read()
-            table.validate(full=True)
-        else:
-            check_stream_size(data, source.label)
-            table = pa.ipc.open_stream(data).read_all()
-            check_arrow_table(table, source.label, len(data))
-        names = table.column_names
-    except (pa.ArrowException, OSError, ValueError, struct.error) as problem:
-        raise _damaged_file_error(source.label, problem) from None
-    require_documents(table, source.label)
-    if duplicates := [name for name in names if names.count(name) > 1]:
-        raise InputError(
-            source.label,
-            actual=f"the duplicate column {duplicates[0]!r}",
-            expected="distinct columns",
-            remedy="Rename or drop one of the two",
-        )
-    return table
-
-
-def _damaged_file_error(label: str, problem: object) -> InputError:
-    """Build the error for a file that cannot be read."""
-    return InputError(
-        label,
-        actual=f"data that cannot be read ({problem})",
-        expected="an Arrow stream or a Parquet file, as the library datasets writes them",
-        remedy="Write or fetch the file again",
-    )
 
 
 def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[str]) -> tuple[Arrow, dict[str, str]]:
@@ -349,7 +269,7 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
             remedy="Cast the column before writing the file",
         ) from None
     except ValueError as problem:  # names of fields that are not UTF-8
-        raise _damaged_file_error(label, problem) from None
+        raise damaged_file_error(label, problem) from None
     for name in ("start", "end", "entity"):
         if table.schema.field(items).type.value_type.get_field_index(name) < 0:
             raise InputError(
@@ -366,7 +286,7 @@ def _to_maps(table: Arrow, label: str) -> Arrow:
     try:
         pairs = [None if e is None else [(str(p["key"]), str(p["value"])) for p in e] for e in _get_meta(table)]
     except (KeyError, TypeError) as problem:
-        raise _damaged_file_error(label, f"`meta` is not a list of key and value: {problem}") from None
+        raise damaged_file_error(label, f"`meta` is not a list of key and value: {problem}") from None
     return pa.array(pairs, GOLD.field("meta").type)
 
 
@@ -389,18 +309,7 @@ def _read_metadata(table: Arrow) -> dict[str, str]:
 
 def _read_tagged_rows(table: Arrow, label: str, skipped: Counter[str]) -> list[TaggedRow]:
     """Convert the rows of a table of tokens to documents; drop unread columns and count them in `skipped`."""
-    rows = _select_columns(table, COLUMNS, skipped).to_pylist()
-    return list(read_tagged_rows(rows, _get_class_names(table), label, skipped))
-
-
-def _get_class_names(table: Arrow) -> list[str] | None:
-    """Return the names of the numbers in `ner_tags`, which the library stores in the schema, or None."""
-    try:
-        info = decode_json((table.schema.metadata or {})[b"huggingface"])
-        names = info["info"]["features"]["ner_tags"]["feature"]["names"]
-    except (KeyError, TypeError, ValueError):
-        return None
-    return [str(name) for name in names] if isinstance(names, list) else None
+    return list(read_tagged_rows(read_named_rows(_select_columns(table, COLUMNS, skipped)), label, skipped))
 
 
 def _recognises(head: bytes) -> bool:
@@ -411,7 +320,7 @@ def _recognises(head: bytes) -> bool:
 
 def _read_stream_columns(head: bytes) -> list[str]:
     """Return the column names of an Arrow stream from its first bytes; an empty list if it is not a stream."""
-    if not head.startswith(_STREAM_MAGIC):
+    if not head.startswith(STREAM_MAGIC):
         return []
     try:
         return list(pa.ipc.read_schema(pa.py_buffer(head)).names)
@@ -421,8 +330,8 @@ def _read_stream_columns(head: bytes) -> list[str]:
 
 def _has_gold(source: ByteSource) -> bool:
     """Return whether the data have no column `predictions`."""
-    if source.is_folder or not source.first_bytes.startswith(_STREAM_MAGIC):
-        return "predictions" not in _read_table(source).column_names
+    if source.is_folder or not source.first_bytes.startswith(STREAM_MAGIC):
+        return "predictions" not in read_arrow_table(source).column_names
     return "predictions" not in _read_stream_columns(source.first_bytes)
 
 
@@ -437,10 +346,8 @@ class TaggedRow(NamedTuple):
     """Labels of the document."""
 
 
-def read_tagged_rows(
-    rows: Sequence[dict[str, Any]], class_names: Sequence[str] | None, label: str, skipped: Counter[str]
-) -> Iterator[TaggedRow]:
-    """Yield the documents of rows; `class_names` are the names of numbers in `ner_tags`, or None if unknown.
+def read_tagged_rows(rows: Sequence[dict[str, Any]], label: str, skipped: Counter[str]) -> Iterator[TaggedRow]:
+    """Yield the documents of rows.
 
     Documents without id are numbered and counted in `skipped`, as are irregular tags, links and texts; no document is
     dropped. The error policy decides whether an invalid row raises `InputError`, or is skipped and counted in
@@ -462,7 +369,7 @@ def read_tagged_rows(
         doc_id = row.get("doc_id") if row.get("id") is None else row["id"]
         skipped["documents without an id (numbered)"] += doc_id is None
         joined = _locate_tokens([str(token) for token in tokens], row.get("text"), skipped)
-        words = [_to_tag(tag, class_names, location) for tag in tags]
+        words = [_to_tag(tag, location) for tag in tags]
         labels = _to_labels(words, links, joined, location, skipped)
         return TaggedRow(str(number if doc_id is None else doc_id), joined.text, labels)
 
@@ -483,12 +390,10 @@ def _get_list(row: dict[str, Any], name: str, location: str) -> list[Any]:
     return value
 
 
-def _to_tag(tag: object, class_names: Sequence[str] | None, location: str) -> str:
-    """Return a tag as a string; a number is looked up in `class_names`. Raise `InputError` if there is no name."""
+def _to_tag(tag: object, location: str) -> str:
+    """Return a tag if it is a string; raise `InputError` for another value, such as a number without a name."""
     if isinstance(tag, str):
         return tag
-    if isinstance(tag, int) and class_names is not None and 0 <= tag < len(class_names):
-        return class_names[tag]
     raise InputError(
         location,
         actual=f"the tag {tag!r}",
@@ -567,7 +472,7 @@ FORMAT = Format(
     write_corpus=write_corpus,
     write_run=write_run,
     write_folder=write_folder,
-    recognises_folder=lambda names: {"state.json", "dataset_info.json"} <= set(names) or "dataset_dict.json" in names,
+    recognises_folder=is_saved_dataset,
     description="A saved dataset or its Arrow file, in Karat's columns or with tokens, ner_tags and entity_ids.",
 )
 
@@ -580,7 +485,7 @@ TABLE = {
         write_corpus=write_hub_corpus,
         write_run=write_hub_run,
         write_folder=write_hub_folder,
-        recognises_folder=_is_hub_folder,
+        recognises_folder=is_hub_folder,
         description="A folder with a Parquet file and a dataset card, which datasets.load_dataset opens.",
     ),
 }

@@ -141,7 +141,7 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     bridge: str = ""
     """The knowledge base that was chosen automatically, because both sides write their ids differently: NAME@DIGEST."""
     unmatchable_gold: int = 0
-    """With a bridge, gold labels whose id scheme does not occur in the predictions."""
+    """Gold labels whose id scheme does not occur in the predictions."""
     unknown_predictions: int | None = None
     """Predictions whose id is not in the knowledge base; None if it lists no ids."""
     unknown_gold: int | None = None
@@ -220,6 +220,9 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             parts.append(
                 f"{text_layout.format_count(self.unmatchable, 'prediction')} cannot match any gold id: {self.remedy}"
             )
+        elif self.unmatchable_gold:
+            n_gold = text_layout.format_count(self.unmatchable_gold, "gold label")
+            parts.append(f"{n_gold} cannot match any predicted id")
         if self.unknown_predictions:
             parts.append(f"{text_layout.format_count(self.unknown_predictions, 'prediction')} unknown to {self.kb}")
         if self.undecided and self.unknown_predictions is not None:

@@ -187,7 +187,7 @@ def option(default: Any, description: str) -> Any:  # noqa: ANN401  # like `data
 
 
 def parse_system(text: str) -> SystemName:
-    """Parse `NAME[option=value,…]:ARGUMENT`; raise `UsageError` if `text` has another form.
+    """Parse `NAME[option=value,…]:ARGUMENT`; raise `UsageError` if `text` has another form or repeats an option.
 
     The argument becomes the option `argument`. Whether system and options exist is not checked.
     """
@@ -195,8 +195,10 @@ def parse_system(text: str) -> SystemName:
     if match is None:
         raise UsageError(f"{text!r} is not a system name. Write NAME, NAME[option=value,…] or NAME:ARGUMENT.")
     pairs = [pair.partition("=") for pair in match[2].split(",")] if match[2] else []
-    argument = {} if match[3] is None else {"argument": match[3]}
-    return SystemName(match[1], {name.strip(): value.strip() for name, _, value in pairs} | argument)
+    options = {name.strip(): value.strip() for name, _, value in pairs}
+    if len(options) < len(pairs):
+        raise UsageError(f"{text} has an option twice. Write each once; several snapshots are joined by +: kb=A+B.")
+    return SystemName(match[1], options | ({} if match[3] is None else {"argument": match[3]}))
 
 
 def parse_options(system: System, texts: Mapping[str, str], name: str) -> Any:  # noqa: ANN401  # the system's own type

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.kb.catalogue import open_snapshot
+from karat.kb.catalogue import open_snapshot, split_kb_name
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.document import Candidate
 from karat.model.errors import UsageError
@@ -50,7 +50,7 @@ _POPULARITY_COUNTS: Final = 10.0
 
 def open_snapshots(kb: str) -> tuple[Snapshot, ...]:
     """Open the snapshots that an option `kb` names, joined by `+`."""
-    return tuple(open_snapshot(name) for name in kb.split("+"))
+    return tuple(open_snapshot(name) for name in split_kb_name(kb))
 
 
 def snapshot_metadata(kb: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from karat.evaluation.evaluation import create_evaluation
 from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
 from karat.evaluation.threshold_tuning import tune_threshold
+from karat.kb.catalogue import split_kb_name
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.output.progress import track_progress
@@ -72,7 +73,7 @@ class Experiment:
 
     `run_options`: how systems are run.
     `gold_format`: format of the datasets, if not detected.
-    `kb`: knowledge base that maps predicted ids to gold ids if both sides write them differently; None is the built-in.
+    `kb`: knowledge base of the systems, or several joined by `+`; None is the built-in one.
     """
 
     systems: tuple[RunnableSystem, ...]
@@ -100,8 +101,13 @@ class Experiment:
         """
         values = {"task": self.task, "match": ",".join(self.relations) or None, "threshold": self.threshold}
         settings = {**self.settings, **{name: value for name, value in values.items() if value is not None}}
-        kb = self.kb if settings.get("ids") == str(Ids.RESOLVED) else None
+        kb = self.id_kb if settings.get("ids") == str(Ids.RESOLVED) else None
         return Request.from_options(profile=self.profile, settings=settings, kb=kb)
+
+    @property
+    def id_kb(self) -> str | None:
+        """The knowledge base that maps ids: of several in `kb` the first, which defines the ids of the systems."""
+        return None if self.kb is None else split_kb_name(self.kb)[0]
 
     @property
     def gold_mentions(self) -> bool:
@@ -242,7 +248,7 @@ def run_experiment(
                     run_request = request.replace(
                         settings={"threshold": tune_threshold(dev, dev_run.run, request, None)}
                     )
-                run_request = bridge_ids(run_request, corpus, [system_run.run], experiment.kb)
+                run_request = bridge_ids(run_request, corpus, [system_run.run], experiment.id_kb)
                 with track_progress(f"scoring {system_run.system}", len(corpus)) as progress:
                     result = create_evaluation(run_request, corpus, system_run.run, progress=progress).result
                 yield ExperimentResult(dataset, system, corpus, system_run, result)

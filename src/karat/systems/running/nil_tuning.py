@@ -100,7 +100,7 @@ def tune_experiment(experiment: Experiment) -> tuple[Experiment, list[TunedNil]]
             continue
         if system.options.nil:
             raise UsageError(f"{system.text} has a NIL threshold already. Omit nil=…, or do not tune it.")
-        result = tune_nil(dev, run_system(system, dev, options).run, experiment.request, experiment.kb)
+        result = tune_nil(dev, run_system(system, dev, options).run, experiment.request, experiment.id_kb)
         tuned.append(result)
         systems.append(system.set_option(NIL_OPTION, f"{result.threshold:g}", selected_on=dev.name))
     if not tuned:

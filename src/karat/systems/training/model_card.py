@@ -3,6 +3,9 @@
 The card has a YAML header and a text. `karat train` writes it without test scores. Scores that are added later replace
 the key `model-index` of the header and the part of the text between two marks; everything else belongs to the user.
 `scores.json` has the same scores for programs. Facts that are not known are listed as unknown.
+
+The folder of a model of spaCy, transformers or another library gets the same scores. Karat cannot check where their
+predictions come from, and the card says so.
 """
 
 from __future__ import annotations
@@ -21,13 +24,17 @@ from karat.model.json.decoder import read_json_value
 from karat.model.results.result import Result
 from karat.storage.atomic_writing import open_for_writing
 from karat.storage.files import Source
-from karat.systems.linking.neural.metadata import read_metadata
+from karat.systems.linking.neural.metadata import METADATA_FILE, read_metadata
 from karat.systems.training.curve import TrainingResult
 from karat.version import __version__
 
 CARD: Final = "README.md"
 SCORES: Final = "scores.json"
 _UNKNOWN: Final = "unknown"
+_LIBRARY_FILES: Final = {"meta.json": "spacy", "config.json": "transformers"}
+"""Files of other libraries in the folders of their models, with the name of the library on the Hub."""
+
+_UNCHECKED: Final = "The predictions were given to Karat, which cannot check that they come from this model."
 _BEGIN, _END = "<!-- scores: written by karat -->", "<!-- end of scores -->"
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[\w.-]+)?")
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
@@ -152,25 +159,31 @@ def write_card(folder: Path, facts: Mapping[str, str] | None = None, *, datasets
 def update_card(folder: Path, results: Iterable[Result] = (), *, licence: str = "") -> list[CardScores]:
     """Add scores to the card of a model, or set its licence; return all scores of the card.
 
-    Scores of the same dataset with the same signature are replaced. A folder without card gets one. Results of other
-    predictions than those of this model, and a licence that is no identifier, raise `UsageError`; a card without header
-    raises `InputError`.
+    `folder` has a model that Karat trained, or one of another library. Scores of the same dataset with the same
+    signature are replaced. A folder without card gets one. Results of other predictions than those of a model that
+    Karat trained, and a licence that is no identifier, raise `UsageError`; a card without header raises `InputError`.
     """
     if licence and not _LICENCE.fullmatch(licence):
         raise UsageError(f"{licence!r} is not an identifier of a licence. Write it as the Hub does: apache-2.0, mit, …")
-    metadata = read_metadata(folder)
+    is_checked = not _is_foreign_model(folder)
+    metadata = read_metadata(folder) if is_checked else {"metadata": {}}
     new_scores = []
     for result in results:
-        _check_weights(result, metadata, folder)
+        if is_checked:
+            _check_weights(result, metadata, folder)
         new_scores.append(CardScores.from_result(result, metadata["metadata"].get("data", "")))
-    write_card(folder)
+    if is_checked:
+        write_card(folder)
+    elif not (folder / CARD).exists():
+        _write_text(folder / CARD, _format_foreign_card(folder))
     scores = {(item.dataset, item.signature): item for item in [*_read_scores(folder / SCORES), *new_scores]}
     ordered = sorted(scores.values(), key=lambda item: (item.dataset, item.signature))
     path = folder / CARD
     header, text = _split_card(Source(str(path)).read_bytes().decode(errors="replace"), str(path))
     if new_scores:
         index = _format_model_index(folder.resolve().name, ordered)
-        header, text = _replace_key(header, "model-index", index), _replace_scores(text, ordered)
+        part = [*_format_scores(ordered), *([] if is_checked else ["", _UNCHECKED])]
+        header, text = _replace_key(header, "model-index", index), _replace_scores(text, part)
     if licence:
         header = _replace_key(header, "license", [f"license: {licence}"])
         text = re.sub(r"(?m)^\| licence \| .* \|$", f"| licence | {licence} |", text, count=1)
@@ -178,6 +191,11 @@ def update_card(folder: Path, results: Iterable[Result] = (), *, licence: str = 
         _write_text(folder / SCORES, json.dumps(msgspec.to_builtins(ordered), ensure_ascii=False, indent=1) + "\n")
     _write_text(path, "\n".join(["---", *header, "---", text]))
     return ordered
+
+
+def _is_foreign_model(folder: Path) -> bool:
+    """Return whether a folder has no model that Karat trained, but a card or a file of another library."""
+    return not (folder / METADATA_FILE).exists() and any((folder / name).exists() for name in (CARD, *_LIBRARY_FILES))
 
 
 def _check_weights(result: Result, metadata: Mapping[str, Any], folder: Path) -> None:
@@ -277,6 +295,15 @@ def _format_card(name: str, metadata: Mapping[str, Any], facts: Mapping[str, str
     return "\n".join(["---", *header, "---", *text])
 
 
+def _format_foreign_card(folder: Path) -> str:
+    """Return the card of a model of another library without test scores."""
+    name = folder.resolve().name
+    library = next((library for file, library in _LIBRARY_FILES.items() if (folder / file).exists()), _UNKNOWN)
+    header = [f"license: {_UNKNOWN}", f"library_name: {library}", "tags:", "- entity-linking"]
+    text = ["", f"# {name}", "", "## Scores", "", _BEGIN, *_format_scores([]), _END, ""]
+    return "\n".join(["---", *header, "---", *text])
+
+
 def _format_model_index(name: str, scores: Sequence[CardScores]) -> list[str]:
     """Return the lines of the header with the scores, as the Hub reads them; undefined scores are missing there.
 
@@ -326,9 +353,9 @@ def _format_scores(scores: Sequence[CardScores]) -> list[str]:
     return [*lines, "", "Signatures, which `karat explain` reads:", "", *signatures]
 
 
-def _replace_scores(text: str, scores: Sequence[CardScores]) -> str:
-    """Return the text with new scores between the marks, or with a section at the end if the marks are missing."""
-    part = "\n".join([_BEGIN, *_format_scores(scores), _END])
+def _replace_scores(text: str, lines: Sequence[str]) -> str:
+    """Return the text with new `lines` between the marks, or with a section at the end if the marks are missing."""
+    part = "\n".join([_BEGIN, *lines, _END])
     start, end = text.find(_BEGIN), text.find(_END)
     if 0 <= start < end:
         return text[:start] + part + text[end + len(_END) :]

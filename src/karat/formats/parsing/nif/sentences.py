@@ -33,6 +33,8 @@ _SENTENCE_PREDICATES = frozenset({TEXT, BEGIN, END, _BROADER_CONTEXT})
 _DOCUMENT_PREDICATES = frozenset({TEXT, BEGIN, END, _SOURCE_URL})
 _ANNOTATION_PREDICATES = frozenset({CONTEXT, BEGIN, END, ANCHOR, LINK, CLASS, CONFIDENCE})
 NOT_IN_LEXICON = "https://en.wikipedia.org/wiki/NotInLexico"
+_MANY_SENTENCES = 20  # in a single document, which may be a collection of texts
+_SINGLE_DOCUMENT = "sentences of a single document, as the file states (nothing can be averaged over documents)"
 _LINK = re.compile(rb"taIdentRef>?\s*<[^<>\n]*>")
 
 
@@ -175,11 +177,17 @@ class _SentenceNif:
 
 
 def read_corpus(source: ByteSource, *, is_literal: bool = False) -> Corpus:
-    """Read the gold documents; backslash escapes in links are decoded unless `is_literal`."""
+    """Read the gold documents; backslash escapes in links are decoded unless `is_literal`.
+
+    If the file has a single document of many sentences, such as all of KORE 50, these are counted in `Corpus.skipped`.
+    """
     file = _SentenceNif(source, is_literal=is_literal)
     surfaces = SurfaceCheck()
     converted = list(map_valid(file.documents, lambda name: _to_document(name, file.documents[name], file, surfaces)))
     surfaces.require_matches()
+    if len(file.documents) == 1:
+        n_sentences = sum(map(len, file.sentences.values()))
+        file.skipped[_SINGLE_DOCUMENT] += n_sentences if n_sentences >= _MANY_SENTENCES else 0
     documents, locations = (
         [document for _, document in converted],
         [f"{source.label}: <{name}>" for name, _ in converted],

@@ -206,9 +206,12 @@ class _EntryFields:
         return UNLINKED
 
     def parse_types(self) -> tuple[str, ...]:
-        """Return the distinct types, given as one string or a list of strings; other values are ignored."""
+        """Return the distinct types, given as one string or a list of strings; other values are counted."""
         type_value = self.get_first(TYPE_NAMES)
         values = type_value if isinstance(type_value, list) else [type_value]
+        self._counts["types that are not text (skipped)"] += sum(
+            name is not None and not isinstance(name, str) for name in values
+        )
         return tuple(
             dict.fromkeys(text for name in values if isinstance(name, str) and (text := replace_surrogates(name)))
         )

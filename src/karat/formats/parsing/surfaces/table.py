@@ -1,4 +1,4 @@
-"""Custom CSV, TSV, JSON or JSONL tables, read by the columns that the user names."""
+"""Custom tables in CSV, TSV, JSON, JSONL, Arrow or Parquet, read by the columns that the user names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from karat.formats.parsing.surfaces.table_rows import (
     TableRow,
     get_value,
     has_column,
-    is_json,
+    is_nested,
     read_column_names,
     read_rows,
 )
@@ -93,14 +93,14 @@ def make_table_format(columns: ColumnRoles, on_preview: PreviewCallback | None =
 def find_missing_columns(source: ByteSource, columns: ColumnRoles) -> list[str]:
     """Return the required columns that a file lacks; all required columns if the file is not a table.
 
-    In JSON, a path such as `entities.start` is present if its first step is a field.
+    In nested data, a path such as `entities.start` is present if its first step is a field.
     """
-    names = set() if source.is_folder else set(read_column_names(source, is_headerless=columns.is_headerless))
-    is_nested = not source.is_folder and is_json(source)
+    names = set(read_column_names(source, is_headerless=columns.is_headerless))
+    has_paths = is_nested(source)
     return [
         name
         for name in columns.required_columns.values()
-        if name not in names and not (is_nested and name.partition(".")[0] in names and "." in name)
+        if name not in names and not (has_paths and name.partition(".")[0] in names and "." in name)
     ]
 
 
@@ -203,7 +203,9 @@ def _read_documents(source: TableSource, columns: ColumnRoles) -> dict[str, _Tab
     """
     documents: dict[str, _TableDocument] = {}
     ids: dict[str, str] = {}
+    absent_columns = set(columns.mention_columns.values())
     for row in source.rows:
+        absent_columns -= {name for name in absent_columns if _has_path(row.fields, name.split("."), name)}
         with isolate_defects():
             text = _parse_text(row, columns)
             doc_id = _parse_id(row, columns, ids, text)
@@ -224,7 +226,26 @@ def _read_documents(source: TableSource, columns: ColumnRoles) -> dict[str, _Tab
                 )
             document.text = text if document.text is None else document.text
             document.predictions += predictions
+    if absent_columns and any(document.predictions for document in documents.values()):
+        raise InputError(
+            source.label,
+            actual=f"no row with a value for the column {min(absent_columns)!r}",
+            expected="a value in each column that is named",
+            remedy="Correct the name, or leave its role out",
+        )
     return documents
+
+
+def _has_path(value: object, steps: Sequence[str], name: str = "") -> bool:
+    """Return whether a row has a column called `name`, or a value at `steps` in nested objects and lists of them."""
+    if not steps or (isinstance(value, Mapping) and name in value):
+        return True
+    if isinstance(value, Mapping):
+        return steps[0] in value and _has_path(value[steps[0]], steps[1:])
+    if not isinstance(value, list):
+        return False
+    is_cell = steps[0].isdigit() and int(steps[0]) < len(value)  # of a mention that is a list
+    return is_cell or any(_has_path(member, steps) for member in value)
 
 
 def _parse_id(row: TableRow, columns: ColumnRoles, ids: dict[str, str], text: str | None) -> str:
@@ -312,8 +333,11 @@ def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction 
         return None if isinstance(cell, str) and not cell.strip() else cell
 
     start, end = (_parse_offset_cell(row, columns.by_role.get(role, role), get_cell(role)) for role in ("start", "end"))
-    text = get_cell("mention")
-    if start is None and end is None and text is None:
+    mention, before, after = (
+        _parse_text_cell(row, columns.by_role.get(role, role), get_cell(role))
+        for role in ("mention", "before", "after")
+    )
+    if start is None and end is None and mention is None:
         extra_columns = [columns.by_role[role] for role in ("entity", "type", "score") if get_cell(role) is not None]
         if extra_columns:
             raise _cell_error(
@@ -323,16 +347,16 @@ def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction 
                 f"a span or mention for {extra_columns[0]!r}",
             )
         return None
-    if text is None and (start is None or end is None):
+    if mention is None and (start is None or end is None):
         raise _cell_error(row, columns.by_role["end" if end is None else "start"], None, "both ends of a span")
     return WrittenPrediction(
         start,
         end,
-        _to_text(text),
-        _to_text(get_cell("before")),
-        _to_text(get_cell("after")),
+        mention,
+        before,
+        after,
         _parse_entity(row, columns),
-        types=_parse_types(get_cell("type")),
+        types=_parse_types(row, columns, get_cell("type")),
         score=_parse_score(row, columns, get_cell("score")),
     )
 
@@ -352,15 +376,23 @@ def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
     return replace_surrogates(value.strip()) or UNLINKED
 
 
-def _to_text(value: object) -> str | None:
-    """Return a cell as valid Unicode text; None stays None."""
+def _parse_text_cell(row: TableRow, column: str, value: object) -> str | None:
+    """Return a cell as valid Unicode text, also a number such as a year; None stays None.
+
+    Raise `InputError` for other values.
+    """
+    if value is not None and (not isinstance(value, str | int | float) or isinstance(value, bool)):
+        raise _cell_error(row, column, value, "a text")
     return None if value is None else replace_surrogates(str(value))
 
 
-def _parse_types(value: object) -> tuple[str, ...]:
-    """Return the distinct types of a cell, which is a string or a list; values that are not strings are ignored."""
-    values = value if isinstance(value, list) else [value]
-    return tuple(dict.fromkeys(text for name in values if isinstance(name, str) and (text := replace_surrogates(name))))
+def _parse_types(row: TableRow, columns: ColumnRoles, value: object) -> tuple[str, ...]:
+    """Return the distinct types of a cell, which is a string or a list of strings; raise `InputError` otherwise."""
+    values = [] if value is None else value if isinstance(value, list) else [value]
+    types = [replace_surrogates(name) for name in values if name is not None]
+    if not all(isinstance(name, str) for name in types):
+        raise _cell_error(row, columns.by_role["type"], value, "the name of a type, or a list of names")
+    return tuple(dict.fromkeys(name for name in types if name))
 
 
 def _parse_score(row: TableRow, columns: ColumnRoles, value: object) -> float | None:

@@ -1,4 +1,4 @@
-"""Rows of a CSV, TSV, JSON or JSONL file, without interpretation of their columns."""
+"""Rows of a CSV, TSV, JSON, JSONL, Arrow or Parquet file, without interpretation of their columns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
+from karat.formats.parsing.arrow_tables import is_arrow, read_arrow_table
+from karat.formats.parsing.class_labels import read_named_rows
 from karat.formats.parsing.json.records import convert_value, read_json, read_records
 from karat.formats.parsing.lines import decode_utf8
 from karat.model.defects import map_valid, skip_or_raise
@@ -39,7 +41,9 @@ def read_column_names(source: ByteSource, *, is_headerless: bool = False) -> lis
         if is_json(source):
             for row in islice(read_rows(source, is_headerless=False), _N_SAMPLED):
                 names.update(dict.fromkeys(row.fields))
-        elif (cells := next(_read_csv_lines(source), None)) is not None:
+        elif is_arrow(source):
+            names.update(dict.fromkeys(read_arrow_table(source).column_names))
+        elif not source.is_folder and (cells := next(_read_csv_lines(source), None)) is not None:
             names.update(dict.fromkeys(_get_header(cells[0], is_headerless)))
     except InputError:  # reported when the table is read
         pass
@@ -48,7 +52,12 @@ def read_column_names(source: ByteSource, *, is_headerless: bool = False) -> lis
 
 def is_json(source: ByteSource) -> bool:
     """Return whether the file begins like a JSON object or array rather than a table of cells."""
-    return source.first_bytes.removeprefix(_BOM).lstrip().startswith((b"{", b"["))
+    return not source.is_folder and source.first_bytes.removeprefix(_BOM).lstrip().startswith((b"{", b"["))
+
+
+def is_nested(source: ByteSource) -> bool:
+    """Return whether the values of a file can be lists and objects, as in JSON, Arrow and Parquet."""
+    return is_json(source) or is_arrow(source)
 
 
 def has_column(fields: Mapping[str, Any], name: str) -> bool:
@@ -67,10 +76,16 @@ def get_value(fields: Mapping[str, Any], name: str) -> object:
 
 
 def read_rows(source: ByteSource, *, is_headerless: bool) -> Iterator[TableRow]:
-    """Yield the rows of a CSV, TSV, JSON or JSONL file; if a table `is_headerless`, columns are numbered from 1.
+    """Yield the rows of a file, or of a folder of the library datasets.
+
+    If a table of cells `is_headerless`, its columns are numbered from 1.
 
     The error policy decides whether an invalid row raises `InputError`, or is skipped and counted in `Defects`.
     """
+    if is_arrow(source):
+        for number, fields in enumerate(read_named_rows(read_arrow_table(source)), 1):
+            yield TableRow(fields, f"{source.label}: row {number}")
+        return
     start = source.first_bytes.removeprefix(_BOM).lstrip()
     if start.startswith(b"["):
         yield from _read_members(read_json(source), source)
