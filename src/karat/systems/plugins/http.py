@@ -34,7 +34,7 @@ def _start(options: _HttpOptions, gold_mentions: bool) -> Link:
     return make_web_linker(
         options.argument,
         make_request,
-        lambda document, body: parse_response(document, body, host, is_retryable=True),
+        lambda document, body: parse_response(document, body, host, is_retryable=True, is_id_sent=True),
         timeout=options.timeout,
     )
 

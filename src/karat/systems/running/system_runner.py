@@ -24,6 +24,7 @@ from karat.stats.timing import Usage, get_usage, start_measurement
 from karat.storage.data_folder import get_home_folder
 from karat.storage.response_store import ResponseStore
 from karat.storage.retry import RateLimiter, RetryPolicy, use_retry_policy
+from karat.systems.adapters.program import SurplusLineError
 from karat.systems.adapters.telemetry import ResponseTelemetry, capture_telemetry, redact_response
 from karat.systems.running.cached_responses import CachedResponse, Clock, read_cached_responses, write_cached_response
 from karat.systems.running.system import RunnableSystem, document_key
@@ -179,6 +180,9 @@ def collect_responses(
         with track_progress(title, len(queries)) as advance:
             advance(len(queries) - len(missing))
             new_responses = runner.run(missing, advance) if missing else {}
+    except SurplusLineError:  # any response of this run may belong to another document
+        store.discard_new()
+        raise
     finally:
         store.close()
     corrected, n_within_latency = subtract_latency({**responses, **new_responses})
