@@ -21,6 +21,7 @@ from karat.model.errors import InputError, KaratError, ResponseError, UsageError
 from karat.model.json.decoder import FINITE_NUMBER, JsonError, decode_json
 from karat.storage.data_folder import hash_content
 from karat.storage.processes import ChildProcess
+from karat.systems.adapters.python_imports import list_imported_files
 from karat.systems.adapters.service_responses import PerDocumentLinker
 from karat.systems.adapters.telemetry import count_event, hide_variables, report_peak_memory
 
@@ -44,12 +45,12 @@ def split_command(command: str) -> tuple[str, ...]:
 
 
 def fingerprint_files(words: Sequence[str]) -> Mapping[str, str]:
-    """Return a hash of the contents of all words that are files, for manifests.
+    """Return a hash of the contents of all words that are files, and of modules that they import, for manifests.
 
-    Files that cannot be read, and files of 256 MiB or more, are not in the hash; a second value lists them.
+    `list_imported_files` says which modules. Files that cannot be read, and files of 256 MiB or more, are not in the hash; a second value lists them.
     """
     digest, omitted = hashlib.sha256(), []
-    for word in words:
+    for word in (*words, *map(str, list_imported_files(words))):
         path = Path(word)
         try:
             if not path.is_file():
