@@ -78,4 +78,6 @@ def test_a_module_after_m_and_a_program_with_a_python_line_are_programs(tmp_path
         "tool/__init__.py",
         "tool/__main__.py",
     ]
-    assert [path.name for path in list_imported_files(["./start", "./data", "-m", "", "-m", "x" * 300, "-m"])] == ["names.py"]
+    assert [path.name for path in list_imported_files(["./start", "./data", "-m", "", "-m", "x" * 300, "-m"])] == [
+        "names.py"
+    ]

@@ -88,7 +88,9 @@ def test_responses_of_a_service_from_the_cache_are_dated(karat_cli):
         assert "1 failed" in first.out
         assert "responses of http" not in first.out
         noted = " ".join(second.out.split())
-        assert re.search(r"from cache: 1 of 2 responses of http:\S+ on gold, received \d{4}-\d\d-\d\d \d\d:\d\d UTC", noted)
+        assert re.search(
+            r"from cache: 1 of 2 responses of http:\S+ on gold, received \d{4}-\d\d-\d\d \d\d:\d\d UTC", noted
+        )
         assert "If the service has changed since, add --no-cache." in noted
         (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
         assert re.fullmatch(r"1 of 2, received from (\S+) to \1", row["manifest"]["responses from the cache"])

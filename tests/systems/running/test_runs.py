@@ -393,7 +393,9 @@ def test_a_program_that_ends_after_a_response_leaves_no_empty_response(tmp_path)
             print(json.dumps({"predictions": [{"start": 0, "end": 8, "entity": "Q1"}]}), flush=True)
         """,
     )
-    ran = run_system(RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(8), replace(WISHES, workers=4))
+    ran = run_system(
+        RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(8), replace(WISHES, workers=4)
+    )
     errors = {response.id: response.error for response in ran.run if response.error}
     assert errors.keys() == {"d3"}
     assert "it ended without a response" in errors["d3"]
@@ -418,7 +420,9 @@ def test_a_program_that_reports_an_error_keeps_running(tmp_path):
             print(json.dumps({"error": f"process {os.getpid()}"}), flush=True)
         """,
     )
-    ran = run_system(RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(3), replace(WISHES, workers=1))
+    ran = run_system(
+        RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(3), replace(WISHES, workers=1)
+    )
     assert len({response.error for response in ran.run}) == 1
 
 

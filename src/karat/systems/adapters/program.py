@@ -47,7 +47,8 @@ def split_command(command: str) -> tuple[str, ...]:
 def fingerprint_files(words: Sequence[str]) -> Mapping[str, str]:
     """Return a hash of the contents of all words that are files, and of modules that they import, for manifests.
 
-    `list_imported_files` says which modules. Files that cannot be read, and files of 256 MiB or more, are not in the hash; a second value lists them.
+    `list_imported_files` says which modules. Files that cannot be read, and files of 256 MiB or more,
+    are not in the hash; a second value lists them.
     """
     digest, omitted = hashlib.sha256(), []
     for word in (*words, *map(str, list_imported_files(words))):
@@ -292,9 +293,7 @@ def _check_id(document: Document, value: object, source: str, *, is_retryable: b
     return id is not None
 
 
-def _parse_value(
-    document: Document, value: object, source: str, text: str, *, is_retryable: bool = False
-) -> Response:
+def _parse_value(document: Document, value: object, source: str, text: str, *, is_retryable: bool = False) -> Response:
     """Convert decoded output to a response.
 
     `value`: the output as JSON; None if it contains other text, or is `null`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +22,7 @@ def list_imported_files(words: Sequence[str]) -> list[Path]:
     scripts = [path for word in words if _is_script(path := Path(word))]
     modules = [
         path
-        for option, name in zip(words, words[1:], strict=False)
+        for option, name in pairwise(words)
         if option == "-m"
         for module in (name, f"{name}.__main__")
         for path in _resolve(Path(), module)
