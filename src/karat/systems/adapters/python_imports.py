@@ -27,9 +27,9 @@ def list_imported_files(words: Sequence[str]) -> list[Path]:
         for module in (name, f"{name}.__main__")
         for path in _resolve(Path(), module)
     ]
-    found = {path for script in scripts for path in _follow(script, script.resolve().parent)}
-    found.update(path for module in modules for path in (module, *_follow(module, Path())))
-    return sorted(found.difference(scripts))
+    imported = {path for script in scripts for path in _follow(script, script.resolve().parent)}
+    imported.update(path for module in modules for path in (module, *_follow(module, Path())))
+    return sorted(imported.difference(scripts))
 
 
 def _is_script(path: Path) -> bool:
@@ -46,14 +46,14 @@ def _is_script(path: Path) -> bool:
 
 def _follow(script: Path, root: Path) -> set[Path]:
     """Return all files below `root` that `script` imports, directly or through other files, without itself."""
-    found: set[Path] = set()
+    imported: set[Path] = set()
     pending = [script]
     while pending:
         file = pending.pop()
-        new = {path for base, name in _list_imports(file, root) for path in _resolve(base, name)} - found - {script}
-        found |= new
+        new = {path for base, name in _list_imports(file, root) for path in _resolve(base, name)} - imported - {script}
+        imported |= new
         pending += new
-    return found
+    return imported
 
 
 def _list_imports(file: Path, root: Path) -> Iterator[tuple[Path, str]]:
