@@ -410,6 +410,36 @@ def test_a_service_that_responds_with_another_id_fails_the_document():
     assert errors[1] is None
 
 
+def test_a_json_line_at_the_start_fails_one_document_and_does_not_end_the_run(tmp_path):
+    path = script(
+        tmp_path,
+        """
+        import json, os, sys, time
+        if not os.path.exists("started"):
+            open("started", "w").close()
+            print('{"status": "ready"}', flush=True)
+        for line in sys.stdin:
+            print(json.dumps({"predictions": [{"start": 0, "end": 8, "entity": "Q1"}]}), flush=True)
+        """.replace("started", str(tmp_path / "started")),
+    )
+    named = RunnableSystem.from_text(f"jsonl:{sys.executable} {path}")
+    ran = run_system(named, numbered(4), replace(WISHES, workers=1))
+    assert [response.error is None for response in ran.run] == [False, True, True, True]
+
+
+def test_an_entity_id_with_a_span_is_not_read_as_the_text_of_the_mention(tmp_path):
+    path = script(
+        tmp_path,
+        """
+        import json, sys
+        sys.stdin.read()
+        print(json.dumps([{"start": 0, "end": 8, "entity": "Q1", "score": "0.5"}]))
+        """,
+    )
+    (response,) = run_system(RunnableSystem.from_text(f"command:{sys.executable} {path}"), numbered(1), WISHES).run
+    assert response.predictions == (Prediction(0, 8, "Q1", score=0.5),)
+
+
 def test_a_program_that_reports_an_error_keeps_running(tmp_path):
     path = script(
         tmp_path,

@@ -82,11 +82,11 @@ def _explain_exclusion(cells: Sequence[GridCell]) -> str:
 
 def _sum_seconds(row: Mapping[str, GridCell]) -> _Totals:
     """Return the seconds of each system on a dataset, over the documents that have a runtime of all of them."""
-    n_documents = len(next(iter(row.values())).result.ids)
+    documents = set(next(iter(row.values())).result.ids.to_pylist())
     totals = {system: cell.seconds for system, cell in row.items() if cell.seconds is not None}
     if len(totals) == len(row):
-        return _Totals(totals, n_documents, 0)
+        return _Totals(totals, len(documents), 0)
     seconds = {system: get_document_seconds(cell.entry.run) for system, cell in row.items()}
-    ids = set.intersection(*(set(times) for times in seconds.values()))
+    ids = documents.intersection(*seconds.values())
     sums = {system: sum(times[id] for id in ids) for system, times in seconds.items()}
-    return _Totals(sums, len(ids), n_documents - len(ids))
+    return _Totals(sums, len(ids), len(documents) - len(ids))

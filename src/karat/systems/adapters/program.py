@@ -47,8 +47,8 @@ def split_command(command: str) -> tuple[str, ...]:
 def fingerprint_files(words: Sequence[str]) -> Mapping[str, str]:
     """Return a hash of the contents of all words that are files, and of modules that they import, for manifests.
 
-    `list_imported_files` says which modules. Files that cannot be read, and files of 256 MiB or more,
-    are not in the hash; a second value lists them.
+    `list_imported_files` says which modules. Files that cannot be read, and files of 256 MiB or more, are
+    not in the hash; a second value lists them.
     """
     digest, omitted = hashlib.sha256(), []
     for word in (*words, *map(str, list_imported_files(words))):
@@ -136,7 +136,7 @@ class JsonlProgram:
 
     def __init__(self, process: ChildProcess) -> None:
         self.process = process
-        self._returns_ids = False
+        self._has_responded = self._last_lacks_id = False
 
     def link(self, document: Document, timeout: float) -> Response:
         """Send a document and return its response.
@@ -145,7 +145,8 @@ class JsonlProgram:
         output could belong to this document, and `SurplusLineError` as `check_surplus` does.
         """
         name = self.process.name
-        if (surplus := self.check_surplus()) is not None:
+        # A line that a program writes as it starts is read as its first response, and fails the first document.
+        if self._has_responded and (surplus := self.check_surplus()) is not None:
             raise ResponseError(
                 f"{name} wrote a line before it received the document: {quote_output(surplus)}. {_ONLY_RESPONSES}",
                 is_retryable=False,
@@ -158,11 +159,12 @@ class JsonlProgram:
             raise ResponseError(
                 f"{name} wrote no JSON object or list: {quote_output(text)}. {_ONLY_RESPONSES}", is_retryable=False
             )
-        self._returns_ids = _check_id(document, value, name)
+        has_id = _check_id(document, value, name)
+        self._has_responded, self._last_lacks_id = True, not has_id
         try:
             return _parse_value(document, value, name, text)
         except ResponseError as problem:
-            if self._returns_ids or _get_error(value):
+            if has_id or _get_error(value):
                 raise AssignedError(str(problem), is_retryable=problem.is_retryable) from None
             raise
 
@@ -173,7 +175,7 @@ class JsonlProgram:
         and the last response had no id.
         """
         lines = [line.decode("utf-8", "replace") for line in self.process.take_waiting_lines()]
-        if not self._returns_ids and (surplus := next(filter(_is_container, lines), None)) is not None:
+        if self._last_lacks_id and (surplus := next(filter(_is_container, lines), None)) is not None:
             raise SurplusLineError(
                 self.process.name,
                 actual=f"more lines on standard output than documents, such as {quote_output(surplus)}",
