@@ -50,6 +50,20 @@ def test_numbers_out_of_range_are_errors(number):
             decode(number)
 
 
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ('{"score": NaN}', "`score` is NaN (byte 11)"),
+        ('{"score":-Infinity}', "`score` is -Infinity (byte 10)"),
+        ("[1, Infinity]", "Infinity (byte 5)"),
+    ],
+)
+def test_a_number_that_is_not_finite_is_named_with_its_field(data, message):
+    with pytest.raises(JsonError) as caught:
+        decode_json(data)
+    assert (str(caught.value), caught.value.expected) == (message, "a finite number")
+
+
 def test_pairs_of_surrogates_and_escaped_backslashes_are_text():
     assert decode_json(rb'"\ud83d\ude00 \\ud800"') == decode_exact_json(rb'"\ud83d\ude00 \\ud800"') == "😀 \\ud800"
 

@@ -20,6 +20,12 @@ from karat.cli.output import page_width, print_page, write_output
 @option("--baseline", "old", required=True, metavar="OLD", help="Baseline to compare NEW with.")
 @golds_option("Gold standard, if NEW and OLD are predictions (repeatable).")
 @option("--max-drop", default=0.0, show_default=True, metavar="X", help="Tolerated drop: 0.01 is one point.")
+@option(
+    "--max-failed",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Tolerated failed documents of NEW in each dataset (default: any number).",
+)
 @confidence_option()
 @measure_option("Measure to compare.", default="strong:micro.f1")
 @convention_options()
@@ -33,6 +39,7 @@ def command(
     old: str,
     golds: tuple[str, ...],
     max_drop: float,
+    max_failed: int | None,
     confidence: float,
     measure: str | None,
     conventions: ConventionOptions,
@@ -46,7 +53,8 @@ def command(
     NEW and OLD are result files (`karat score --json`), files with gold labels and predictions, or, with --gold,
     prediction files. The exit code is 1 only if the whole interval of the difference is below −X on some dataset. A
     drop that is not significant passes; the output mentions it. If lower values of the measure are better, a rise
-    counts as a drop. X is a share below 1: 0.01 is one point.
+    counts as a drop. X is a share below 1: 0.01 is one point. With --max-failed, the exit code is also 1 if NEW failed
+    on more than N documents of a dataset.
 
     \b
     karat gate new.json --baseline old.json --max-drop 0.01
@@ -67,6 +75,7 @@ def command(
         confidence=confidence,
         measure=measure,
         resamples=resamples,
+        max_failed=max_failed,
     )
     write_output(json_file, lambda: to_json(result))
     print_page(lambda: render_page(result, table_format, max_flips, page_width()), json_file)

@@ -15,6 +15,7 @@ from karat.formats.parsing.surfaces.columns import suggest_roles
 from karat.formats.parsing.surfaces.table_rows import read_column_names
 from karat.model.errors import InputError, KaratError
 from karat.model.registry import get_plugin, list_plugins
+from karat.model.results.result import LAYOUT
 from karat.model.spec.format import Format
 from karat.storage.files import Source
 
@@ -30,6 +31,7 @@ _READERS = (
 )
 _KARAT_FORMATS = ("karat-jsonl", "karat-parquet")
 _MAX_SIMILAR = 3
+_RESULT: Final = LAYOUT.partition("/")[0].encode() + b"/"
 _UTF16: Final = re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n -~]\x00){4}|(?:\x00[\t\n -~]){4}")
 _MAX_COLUMNS = 12
 
@@ -153,6 +155,12 @@ def _matching_formats(source: Source) -> list[tuple[str, Format]]:
     return [(name, spec) for name, spec in matches if not spec.is_fallback] or matches
 
 
+def is_result_file(source: Source) -> bool:
+    """Return whether a file contains results, as `karat score --json` writes them."""
+    head = source.first_bytes.lstrip()
+    return head.startswith(b"{") and (_RESULT in head or (b'"measures"' in head and _RESULT in source.read_bytes()))
+
+
 def _unknown_format_error(source: Source) -> InputError:
     """Return the error for an unknown format, with the most similar formats and a remedy."""
     if source.is_folder:
@@ -162,6 +170,13 @@ def _unknown_format_error(source: Source) -> InputError:
             actual=f"a folder of {len(source.file_names)} files in no known layout",
             expected=f"one of {', '.join(folders)}",
             remedy="Check the path, or pass a file in the folder",
+        )
+    if is_result_file(source):
+        return InputError(
+            source.label,
+            actual="a result file, which contains scores and no predictions",
+            expected="a gold standard or predictions",
+            remedy="Pass the predictions, or pass result files of all systems, without a gold standard (--gold)",
         )
     candidates = [f"{match.title} ({match.name}: {match.reason})" for match in find_similar_formats(source)]
     columns = [name for name in read_column_names(source) if name]

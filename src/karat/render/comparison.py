@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 import pyarrow as pa
 
-from karat.analysis.comparison.compare import Comparison, Ranks, Runtimes
+from karat.analysis.comparison.compare import Comparison, Ranks
 from karat.analysis.comparison.flips import DetectionStats, Flips
 from karat.analysis.comparison.linking_loss import LinkingLosses
 from karat.analysis.comparison.means import Mean, MeanPair
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.overfitting import OverfittingIndex
 from karat.analysis.comparison.rank_sensitivity import RankSensitivity
+from karat.analysis.comparison.runtimes import Runtimes
 from karat.analysis.comparison.samples import Estimate
 from karat.analysis.comparison.significance import DatasetScores, SystemScore
 from karat.analysis.comparison.similarity import JointCoverage, PairSimilarity, Similarity
@@ -494,6 +495,9 @@ def _render_runtimes(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
         ]
         datasets = runtimes.datasets[0] if len(runtimes.datasets) == 1 else f"{len(runtimes.datasets)} datasets"
         yield draw([[f"runtime over {datasets}", "ms per document"], *rows], {0})
+        if runtimes.untimed_documents:
+            n_all = runtimes.documents + runtimes.untimed_documents
+            yield f"runtime of the {runtimes.documents:,} of {n_all:,} documents that have one of every system"
         if runtimes.excluded:
             yield f"without runtime: {'; '.join(f'{system} ({why})' for system, why in runtimes.excluded.items())}"
 

@@ -27,6 +27,7 @@ class GateFile(JsonFile, frozen=True, tag="karat-gate/3"):
     datasets: tuple[DatasetChange, ...]
     flips: tuple[FlippedMention, ...]
     notes: tuple[str, ...]
+    max_failed: int | None
 
 
 def to_json(gate: GateResult) -> bytes:
@@ -68,6 +69,11 @@ def _format_summary(gate: GateResult) -> str:
     allowed = f"{100 * gate.max_drop:g} point{'s' * (gate.max_drop != 0.01)}"
     confidence = f"{100 * gate.confidence:g} %"
     change_word = _RISE if gate.lower_is_better else "dropped"
+    if failed := gate.get_failed_datasets():
+        counts = [
+            f"{format_count(change.failed, 'document')} of {escape_controls(change.dataset)}" for change in failed
+        ]
+        return f"the new version failed on {', '.join(counts)}; allowed is {gate.max_failed:,}"
     undefined = [change.dataset for change in gate.datasets if change.state == "undefined"]
     if undefined:
         return f"{gate.measure} of the new version is undefined on {', '.join(map(escape_controls, undefined))}"

@@ -121,6 +121,16 @@ class ChildProcess:
             raise ResponseError(self._format_failure("it ended without a response"))
         return output
 
+    def take_waiting_lines(self) -> list[bytes]:
+        """Return the lines that the command has written and nobody has read, without waiting for more."""
+        lines = []
+        with suppress(queue.Empty):
+            while True:
+                lines.append(self._output.get_nowait())
+        if b"" in lines:  # the end of the output, which the next exchange has to see
+            self._output.put(b"")
+        return [line for line in lines if line]
+
     @property
     def peak_memory(self) -> int:
         """Peak memory in bytes so far; 0 if the system does not report it."""

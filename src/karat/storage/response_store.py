@@ -29,6 +29,8 @@ class ResponseStore:
         self._positions: dict[str, tuple[int, int]] = {}
         self._lock, self._flush_lock = threading.Lock(), threading.Lock()
         self._n_put = self._n_flushed = 0
+        self._new_keys: list[str] = []
+        self._is_void = False
         with self._convert_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
@@ -70,8 +72,25 @@ class ResponseStore:
 
         It survives power loss once `flush` has returned. `get` finds it only after the store is opened again.
         """
+        with self._lock:
+            if not self._is_void:
+                self._new_keys.append(key)
+                self._append(key, record)
+
+    def discard_new(self) -> None:
+        """Invalidate all records that this store has put, and ignore further ones.
+
+        An empty object takes the place of each, which readers skip like a damaged record.
+        """
+        with self._lock:
+            self._is_void = True
+            for key in self._new_keys:
+                self._append(key, b"{}")
+
+    def _append(self, key: str, record: bytes) -> None:
+        """Append a record; the lock is held."""
         rest = memoryview(b"\n" + key.encode() + b"\t" + record + b"\n")
-        with self._lock, self._convert_errors():
+        with self._convert_errors():
             while rest:  # the system may write less than asked for
                 rest = rest[self._file.write(rest) or 0 :]
             self._n_put += 1

@@ -8,9 +8,10 @@ import pytest
 
 import karat
 from karat.analysis.comparison.compare import compare
-from karat.analysis.comparison.entries import load_entries, parse_system_argument
+from karat.analysis.comparison.entries import entry_from_run, load_entries, parse_system_argument
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.model.errors import InputError, UsageError
+from karat.render.comparison import render_page
 from tests.analysis.comparison import contest
 
 QUICK = ComparisonOptions(resamples=10, permutations=20)
@@ -151,3 +152,37 @@ def test_what_holds_no_more_than_predictions_is_said(tmp_path):
         told(tmp_path / "none.jsonl")
     with pytest.raises(UsageError, match="can be read only once"):
         told("-", "-")
+
+
+def timed_run(name: str, *seconds: float | None):
+    """Predictions to documents of one mention each, with the seconds of each; None is a document that failed."""
+    responses = [
+        contest.response(number, "+", seconds=value)
+        if value is not None
+        else karat.Response(f"d{number:02}", error="no")
+        for number, value in enumerate(seconds)
+    ]
+    return karat.Run.from_responses(responses, name=name)
+
+
+def test_a_failed_document_is_left_out_of_the_runtimes_of_all_systems():
+    """Documents 1 and 2 have times of both: fast 1 and 3 seconds, failing 5 and 7."""
+    bay = contest.corpus("bay", 1, 1, 1)
+    runs = [timed_run("fast", 9.0, 1.0, 3.0), timed_run("failing", None, 5.0, 7.0)]
+    comparison = compare([entry_from_run(bay, run) for run in runs], options=QUICK)
+    runtimes = comparison.runtimes
+    assert runtimes.seconds == {"fast": 2.0, "failing": 6.0}
+    assert (runtimes.documents, runtimes.untimed_documents, runtimes.excluded) == (2, 1, {})
+    assert "runtime of the 2 of 3 documents that have one of every system" in render_page(
+        comparison, None, details=False
+    )
+
+
+def test_a_system_with_untimed_documents_is_not_compared_with_one_that_states_a_total():
+    bay = contest.corpus("bay", 1, 1, 1)
+    total = contest.entry(bay, contest.run("total", "+", "+", "+"), seconds=3.0)
+    runs = [timed_run("fast", 9.0, 1.0, 3.5), timed_run("failing", None, 5.0, 7.0)]
+    runtimes = compare([total, *(entry_from_run(bay, run) for run in runs)], options=QUICK).runtimes
+    assert runtimes.seconds == {"total": 1.0, "fast": 4.5}
+    reason = "some documents have no runtime, and another system states only its total"
+    assert runtimes.excluded == {"failing": reason}

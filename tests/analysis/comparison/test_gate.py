@@ -144,3 +144,58 @@ def test_documents_without_predictions_are_counted(karat_cli, tmp_path):
     note = "new on demo: documents without predictions: 2"
     assert note in ran.out
     assert note in json.loads((tmp_path / "gate.json").read_text(encoding="utf-8"))["notes"]
+
+
+def test_a_result_file_beside_predictions_is_named_as_such(karat_cli, tmp_path):
+    assert karat_cli("score", "demo", "demo/prior", "--json", tmp_path / "old.json").code == 0
+    ran = karat_cli("gate", "demo/prior", "--baseline", tmp_path / "old.json", "--gold", "demo")
+    assert ran.code == 2
+    assert "old.json: found a result file, which contains scores and no predictions" in ran.err
+    assert "pass result files of all systems, without a gold standard (--gold)" in ran.err
+    assert "found a result file" in karat_cli("compare", "demo/prior", tmp_path / "old.json", "--gold", "demo").err
+
+
+def test_equal_versions_hold_without_a_reason():
+    (change,) = check_gate(*versions(30, 30)).datasets
+    assert (change.state, change.low, change.high, change.reason) == ("passed", 0.0, 0.0, None)
+
+
+def with_failures(count):
+    """Both versions get all mentions, but the new one failed on so many of 40 documents."""
+    (new,), old = versions(40, 40)
+    responses = [
+        karat.Response(response.id, error="time-out") if n < count else response for n, response in enumerate(new.run)
+    ]
+    return [entry_from_run(new.corpus, karat.Run.from_responses(responses, name="system"))], old
+
+
+def test_more_failed_documents_than_allowed_close_the_gate():
+    allowed = check_gate(*with_failures(2), max_drop=0.5, max_failed=2)
+    assert allowed.is_passed
+    assert allowed.datasets[0].failed == 2
+    assert check_gate(*with_failures(2), max_drop=0.5).is_passed, "without a limit"
+    closed = check_gate(*with_failures(2), max_drop=0.5, max_failed=1)
+    assert not closed.is_passed
+    assert closed.datasets[0].state == "passed", "the score did not drop by more than 50 points"
+    assert "Gate closed: the new version failed on 2 documents of tiny; allowed is 1" in render_page(closed)
+    with pytest.raises(UsageError, match="max_failed is -1"):
+        check_gate(*versions(1, 1), max_failed=-1)
+
+
+def test_the_command_limits_failed_documents_of_predictions_and_results(karat_cli, tmp_path):
+    responses = [
+        karat.Response(response.id, error="time-out") if n == 0 else response
+        for n, response in enumerate(karat.load_run("demo/prior"))
+    ]
+    karat.save(karat.Run.from_responses(responses, name="new"), tmp_path / "new.jsonl")
+    gate = ("gate", tmp_path / "new.jsonl", "--baseline", "demo/prior", "--gold", "demo", "--max-drop", "0.5")
+    ran = karat_cli(*gate, "--max-failed", "0", "--json", tmp_path / "gate.json")
+    assert ran.code == 1
+    assert "the new version failed on 1 document of demo; allowed is 0" in " ".join(ran.out.split())
+    written = json.loads((tmp_path / "gate.json").read_bytes())
+    assert (written["passed"], written["max_failed"], written["datasets"][0]["failed"]) == (False, 0, 1)
+    assert karat_cli(*gate, "--max-failed", "1").code == 0
+    for name, predictions in (("new", tmp_path / "new.jsonl"), ("old", "demo/prior")):
+        assert karat_cli("score", "demo", predictions, "--json", tmp_path / f"{name}.json").code == 0
+    results = ("gate", tmp_path / "new.json", "--baseline", tmp_path / "old.json", "--max-drop", "0.5")
+    assert karat_cli(*results, "--max-failed", "0").code == 1

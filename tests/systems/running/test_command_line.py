@@ -74,6 +74,46 @@ def test_what_failed_is_said_and_why(karat_cli):
     assert "to retry only the failed documents" in ran.out
 
 
+def test_responses_of_a_service_from_the_cache_are_dated(karat_cli):
+    asked = []
+
+    def prediction(request):
+        asked.append(request.json["text"])
+        return Played(b"no", 500) if "Paris" in request.json["text"] and len(asked) < 3 else {"predictions": []}
+
+    with playing(prediction) as service:
+        options = ["--on", "gold.jsonl", "--attempts", "1", "--latency-probes", "0", "--workers", "1"]
+        first = karat_cli("run", f"http:{service.address}/", *options)
+        second = karat_cli("run", f"http:{service.address}/", *options, "--json", "out.json")
+        assert "1 failed" in first.out
+        assert "responses of http" not in first.out
+        noted = " ".join(second.out.split())
+        assert re.search(
+            r"from cache: 1 of 2 responses of http:\S+ on gold, received \d{4}-\d\d-\d\d \d\d:\d\d UTC", noted
+        )
+        assert "If the service has changed since, add --no-cache." in noted
+        (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
+        assert re.fullmatch(r"1 of 2, received from (\S+) to \1", row["manifest"]["responses from the cache"])
+        assert len(asked) == 3
+        karat_cli("run", f"http[version=2]:{service.address}/", *options)
+        assert len(asked) == 5, "a named version has no responses in the cache"
+
+
+def test_memory_is_said_to_include_karat_where_it_does(karat_cli):
+    ran = karat_cli("run", "popular", COMMAND, "--on", "gold.jsonl")
+    noted = " ".join(ran.out.split())
+    assert "memory: peak, including Karat and systems run before: popular" in noted
+    assert "including Karat and systems run before: popular, command" not in noted
+
+
+def test_details_print_every_error_in_full(karat_cli):
+    Path("fail.py").write_text("import sys; sys.exit('a long reason ' * 25 + sys.stdin.read())", encoding="utf-8")
+    command = ["run", f"command:{shlex.quote(sys.executable)} fail.py", "--on", "gold.jsonl", "--attempts", "1"]
+    reason = "a long reason a long reason a long reason a long reason a long reason a long reason a long reason"
+    assert reason not in " ".join(karat_cli(*command).out.split())
+    assert reason in " ".join(karat_cli(*command, "--details").out.split())
+
+
 def test_texts_leave_the_machine_only_with_consent(karat_cli):
     ran = karat_cli("run", "http:https://linker.example/", "--on", "gold.jsonl")
     assert ran.code == 2

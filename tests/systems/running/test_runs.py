@@ -18,7 +18,7 @@ import pytest
 from karat.data.load import load_run
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label, Prediction, Response
-from karat.model.errors import UsageError
+from karat.model.errors import InputError, UsageError
 from karat.model.spec.system import NoOptions, System
 from karat.render.systems.runs import format_duration, render_page
 from karat.storage.response_store import ResponseStore
@@ -307,6 +307,165 @@ def test_a_program_that_speaks_json_lines_may_die_and_is_started_again(tmp_path)
     ran = run_system(named, numbered(9), replace(WISHES, gold_mentions=True, workers=1))
     assert [response.predictions for response in ran.run] == [(Prediction(0, 8, None),)] * 9
     assert ran.run.skipped["retried requests"] >= 3
+
+
+# Programs that write more than one line per document. `{stray}` runs for the document d5.
+TALKATIVE = """
+import json, sys
+for line in sys.stdin:
+    document = json.loads(line)
+    number = document["id"][1:]
+    answer = {{"predictions": [{{"start": 0, "end": 8, "entity": "Q" + number}}]}}
+    if {with_id}:
+        answer["id"] = document["id"]
+    if number == "5":
+        {stray}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def _run_talkative(tmp_path, stray: str, *, with_id: bool, workers: int = 1):
+    """The predicted entity of each document, or None if the document failed, and the errors."""
+    path = script(tmp_path, TALKATIVE.format(stray=stray, with_id=with_id))
+    ran = run_system(
+        RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(20), replace(WISHES, workers=workers)
+    )
+    linked = {r.id: r.predictions[0].entity if r.predictions else None for r in ran.run}
+    return linked, {r.id: r.error for r in ran.run if r.error}
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("with_id", [False, True])
+def test_a_stray_line_fails_its_document_and_shifts_no_other(tmp_path, with_id, workers):
+    linked, errors = _run_talkative(tmp_path, 'print("cache is cold")', with_id=with_id, workers=workers)
+    assert linked == {f"d{n}": None if n == 5 else f"Q{n}" for n in range(20)}
+    assert errors.keys() == {"d5"}
+    assert "wrote no JSON object or list: 'cache is cold'. Write only responses to standard output" in errors["d5"]
+
+
+def test_a_line_for_another_document_fails_the_document(tmp_path):
+    linked, errors = _run_talkative(tmp_path, 'print(json.dumps(answer | {"id": "d4"}))', with_id=True)
+    assert linked == {f"d{n}": None if n == 5 else f"Q{n}" for n in range(20)}
+    assert "responded to the document 'd5' with the id 'd4'" in errors["d5"]
+
+
+def test_a_second_response_with_id_is_never_read_as_the_next_response(tmp_path):
+    linked, errors = _run_talkative(tmp_path, "print(json.dumps(answer), flush=True)", with_id=True)
+    assert linked == {f"d{n}": None if n == 6 else f"Q{n}" for n in range(20)}
+    assert re.search("with the id 'd5'|wrote a line before it received the document", errors["d6"])
+
+
+def test_a_second_response_without_id_ends_the_run_and_nothing_is_cached(tmp_path):
+    for _ in range(2):  # the second run finds no response of the first
+        with pytest.raises(InputError, match=r"more lines on standard output than documents.*return the `id`"):
+            _run_talkative(tmp_path, "print(json.dumps(answer), flush=True)", with_id=False)
+    path = script(tmp_path, TALKATIVE.format(stray="print(json.dumps(answer), flush=True)", with_id=False))
+    before_d5 = Corpus.from_documents(list(numbered(20))[:5])
+    assert run_system(RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), before_d5, WISHES).n_cached == 0
+
+
+def test_a_second_response_that_comes_late_is_noticed_at_the_end(tmp_path):
+    path = script(
+        tmp_path,
+        """
+        import json, sys, time
+        for number, line in enumerate(sys.stdin):
+            time.sleep(0.02)
+            print('{"predictions": []}', flush=True)
+            if number == 2:  # the last document
+                time.sleep(0.2)
+                print('{"predictions": []}', flush=True)
+        """,
+    )
+    with pytest.raises(InputError, match="more lines on standard output than documents"):
+        run_system(RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(3), replace(WISHES, workers=1))
+
+
+def test_a_program_that_ends_after_a_response_leaves_no_empty_response(tmp_path):
+    path = script(
+        tmp_path,
+        """
+        import json, sys
+        for line in sys.stdin:
+            document = json.loads(line)
+            if document["id"] == "d3":
+                sys.exit(3)
+            print(json.dumps({"predictions": [{"start": 0, "end": 8, "entity": "Q1"}]}), flush=True)
+        """,
+    )
+    ran = run_system(
+        RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(8), replace(WISHES, workers=4)
+    )
+    errors = {response.id: response.error for response in ran.run if response.error}
+    assert errors.keys() == {"d3"}
+    assert "it ended without a response" in errors["d3"]
+    assert all(response.predictions for response in ran.run if response.id != "d3")
+
+
+def test_a_service_that_responds_with_another_id_fails_the_document():
+    with playing(lambda asked: {"id": "d1", "predictions": []}) as server:
+        ran = run_system(RunnableSystem.from_text(f"http:{server.address}/"), numbered(2), replace(WISHES, attempts=1))
+    errors = [response.error for response in ran.run]
+    assert "responded to the document 'd0' with the id 'd1'" in (errors[0] or "")
+    assert errors[1] is None
+
+
+def test_a_json_line_at_the_start_fails_one_document_and_does_not_end_the_run(tmp_path):
+    path = script(
+        tmp_path,
+        """
+        import json, os, sys, time
+        if not os.path.exists("started"):
+            open("started", "w").close()
+            print('{"status": "ready"}', flush=True)
+        for line in sys.stdin:
+            print(json.dumps({"predictions": [{"start": 0, "end": 8, "entity": "Q1"}]}), flush=True)
+        """.replace("started", str(tmp_path / "started")),
+    )
+    named = RunnableSystem.from_text(f"jsonl:{sys.executable} {path}")
+    ran = run_system(named, numbered(4), replace(WISHES, workers=1))
+    assert [response.error is None for response in ran.run] == [False, True, True, True]
+
+
+def test_an_entity_id_with_a_span_is_not_read_as_the_text_of_the_mention(tmp_path):
+    path = script(
+        tmp_path,
+        """
+        import json, sys
+        sys.stdin.read()
+        print(json.dumps([{"start": 0, "end": 8, "entity": "Q1", "score": "0.5"}]))
+        """,
+    )
+    (response,) = run_system(RunnableSystem.from_text(f"command:{sys.executable} {path}"), numbered(1), WISHES).run
+    assert response.predictions == (Prediction(0, 8, "Q1", score=0.5),)
+
+
+def test_a_program_that_reports_an_error_keeps_running(tmp_path):
+    path = script(
+        tmp_path,
+        """
+        import json, os, sys
+        for line in sys.stdin:
+            document = json.loads(line)
+            print(json.dumps({"error": f"process {os.getpid()}"}), flush=True)
+        """,
+    )
+    ran = run_system(
+        RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(3), replace(WISHES, workers=1)
+    )
+    assert len({response.error for response in ran.run}) == 1
+
+
+def test_a_score_that_is_not_a_number_is_named(tmp_path):
+    body = """
+        import json, sys
+        for line in {lines}:
+            print(json.dumps([{{"start": 0, "end": 8, "entity": "Q1", "score": float("nan")}}]), flush=True)
+        """
+    for kind, lines in (("jsonl", "sys.stdin"), ("command", "[sys.stdin.read()]")):
+        path = script(tmp_path, body.format(lines=lines))
+        (response,) = run_system(RunnableSystem.from_text(f"{kind}:{sys.executable} {path}"), numbered(1), WISHES).run
+        assert "`score` is NaN (byte 50), expected a finite number" in (response.error or "")
 
 
 # --- on this machine

@@ -23,6 +23,7 @@ from karat.analysis.comparison.means import Mean, MeanPair, compute_means, test_
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.overfitting import OverfittingIndex, overfitting_indices
 from karat.analysis.comparison.rank_sensitivity import RankSensitivity, rank_under_profiles
+from karat.analysis.comparison.runtimes import Runtimes, mean_runtimes
 from karat.analysis.comparison.samples import build_samples
 from karat.analysis.comparison.significance import (
     DatasetScores,
@@ -315,40 +316,3 @@ def _training_notes(table: Grid) -> Iterable[str]:
         if len(systems_by_value) > 1:
             differing = "; ".join(f"{', '.join(systems)}: {value}" for value, systems in systems_by_value.items())
             yield f"systems differ in their training ({name}): {differing}"
-
-
-@dataclass(frozen=True, slots=True)
-class Runtimes:
-    """Mean runtimes of the systems, over the datasets on which all timed systems have one."""
-
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    """Seconds per document, by system."""
-    datasets: tuple[str, ...] = ()
-    """Datasets that were timed."""
-    documents: int = 0
-    """Number of documents in these datasets."""
-    excluded: Mapping[str, str] = field(default_factory=dict)
-    """Systems without runtime, with the reason."""
-
-
-def mean_runtimes(grid: Grid) -> Runtimes:
-    """Return the mean seconds per document of each system, over the common datasets that all timed systems have.
-
-    Systems without any runtime are excluded. If no dataset has runtimes of all others, all are excluded.
-    """
-    timed_datasets = {
-        system: {name for name in grid.common_datasets if grid.cells[name][system].seconds is not None}
-        for system in grid.systems
-    }
-    excluded = {system: "unknown runtime" for system, datasets in timed_datasets.items() if not datasets}
-    timed = [system for system in grid.systems if system not in excluded]
-    datasets = tuple(
-        name for name in grid.common_datasets if timed and all(name in timed_datasets[system] for system in timed)
-    )
-    if not datasets:
-        return Runtimes(excluded=excluded | dict.fromkeys(timed, "no dataset has runtimes of all systems"))
-    documents = sum(len(next(iter(grid.cells[name].values())).result.ids) for name in datasets)
-    seconds = {
-        system: sum(grid.cells[name][system].seconds or 0.0 for name in datasets) / documents for system in timed
-    }
-    return Runtimes(seconds, datasets, documents, excluded)

@@ -17,6 +17,7 @@ import msgspec
 import pyarrow.compute as pc
 
 from karat.data.catalogue import add_version_note
+from karat.data.format_detection import is_result_file
 from karat.data.inputs import GoldInput, SystemInput, SystemsInput, list_golds, list_systems, load_inputs
 from karat.data.load import (
     align_run,
@@ -34,12 +35,10 @@ from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.task_inputs import JudgedTables
 from karat.model.corpus import STEPS_KEY, Corpus, DataName
 from karat.model.errors import InputError, UnknownNameError, UsageError
-from karat.model.results.result import LAYOUT, Result
+from karat.model.results.result import Result
 from karat.model.run import SELECTED_ON, Run
 from karat.model.spec.format import Manifest
 from karat.storage.files import Source, printable_path
-
-_RESULT = LAYOUT.partition("/")[0].encode() + b"/"
 
 
 class Entry(msgspec.Struct, frozen=True, eq=False):
@@ -58,7 +57,7 @@ class Entry(msgspec.Struct, frozen=True, eq=False):
     result: Result | None = None
     """Result, if the entry was loaded from one."""
     seconds: float | None = None
-    """Runtime on the whole dataset; None if unknown."""
+    """Runtime on the whole dataset; None if unknown, or if a document has no runtime."""
     title: str | None = None
     """Title of the system from its manifest; None if unknown."""
     judged: JudgedTables = msgspec.field(default_factory=JudgedTables)
@@ -342,10 +341,7 @@ def read_results(name: str) -> list[Result] | None:
     source = Source(name)
     if not source.exists or source.is_folder:
         return None
-    head = source.first_bytes.lstrip()
-    if not head.startswith(b"{") or (
-        _RESULT not in head and not (b'"measures"' in head and _RESULT in source.read_bytes())
-    ):
+    if not is_result_file(source):
         return None
     data = source.read_bytes()
     lines = [line for line in data.splitlines() if line.strip()]
@@ -384,6 +380,14 @@ def _total_seconds(run: Run) -> float | None:
     if column is None or column.null_count:
         return _parse_seconds(run.metadata, run.name)
     return float(pc.sum(column).as_py() or 0.0)
+
+
+def get_document_seconds(run: Run | None) -> dict[str, float]:
+    """Return the runtimes of the documents that have one, by document id; empty without a run."""
+    if run is None or "seconds" not in run.table.column_names:
+        return {}
+    ids, values = (run.table.column(name).to_pylist() for name in ("id", "seconds"))
+    return {id: seconds for id, seconds in zip(ids, values, strict=True) if seconds is not None}
 
 
 def _parse_seconds(metadata: Mapping[str, str], run: str) -> float | None:

@@ -13,6 +13,7 @@ from karat.analysis.comparison.entries import Entry
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.significance import DatasetScores
 from karat.evaluation.request import Request
+from karat.matching.read.pairing import FAILED_DOCUMENTS
 from karat.model.errors import UsageError
 from karat.model.signature import Signature
 
@@ -47,6 +48,8 @@ class DatasetChange:
     """Decision."""
     reason: str | None = None
     """Reason for a missing interval."""
+    failed: int = 0
+    """Number of documents on which the new version failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +100,23 @@ class GateResult:
     """Notes of the comparison of both versions, warnings first, with what was skipped."""
     skip_notes: tuple[str, ...] = ()
     """Counts of what was skipped or repaired, by version and dataset."""
+    max_failed: int | None = None
+    """Largest allowed number of failed documents of the new version on a dataset; None for any number."""
 
     @property
     def is_passed(self) -> bool:
-        """Whether no dataset dropped significantly by more than `max_drop`, or lost its score."""
-        return all(dataset.state not in ("dropped", "undefined") for dataset in self.datasets)
+        """Whether no dataset dropped significantly by more than `max_drop`, lost its score, or has too many failures.
+
+        Failures are limited by `max_failed`.
+        """
+        is_worse = any(dataset.state in ("dropped", "undefined") for dataset in self.datasets)
+        return not is_worse and not self.get_failed_datasets()
+
+    def get_failed_datasets(self) -> tuple[DatasetChange, ...]:
+        """Return the datasets on which the new version failed on more documents than allowed."""
+        if self.max_failed is None:
+            return ()
+        return tuple(dataset for dataset in self.datasets if dataset.failed > self.max_failed)
 
     def get_lost_mentions(self) -> tuple[FlippedMention, ...]:
         """Return the mentions that only the old version links correctly."""
@@ -121,13 +136,14 @@ def check_gate(
     confidence: float = 0.95,
     measure: str | None = None,
     resamples: int = 1000,
+    max_failed: int | None = None,
 ) -> GateResult:
     """Compare two versions of a system on their common datasets and decide whether the new one passes.
 
     The new version fails if on some dataset the whole interval of the difference, at the level `confidence`, is a drop
     of more than `max_drop`, a share below 1; for a measure whose lower values are better, a rise. It also fails if its
-    score is undefined and that of the old version is not. The systems in `new`
-    and `old` are renamed to `new` and `old`.
+    score is undefined and that of the old version is not, or if it failed on more than `max_failed` documents of a
+    dataset. The systems in `new` and `old` are renamed to `new` and `old`.
     """
     if 1 <= max_drop <= 100:
         points = f"{max_drop:g} percentage point{'s' * (max_drop != 1)}"
@@ -139,6 +155,8 @@ def check_gate(
         raise UsageError(f"max_drop is {max_drop:g}. Give a share from 0 up to 1: 0.01 is one percentage point.")
     if not 0.5 <= confidence < 1:
         raise UsageError(f"confidence is {confidence}. Give a number from 0.5 up to 1, such as 0.95.")
+    if max_failed is not None and max_failed < 0:
+        raise UsageError(f"max_failed is {max_failed}. Give a number of documents of at least 0.")
     entries = [*_rename_entries(new, NEW), *_rename_entries(old, OLD)]
     datasets_by_version = [{entry.dataset for entry in entries if entry.system == version} for version in (NEW, OLD)]
     if not datasets_by_version[0] & datasets_by_version[1]:
@@ -151,12 +169,20 @@ def check_gate(
         comparison.measure,
         max_drop,
         confidence,
-        tuple(_compare_versions(scores, max_drop) for scores in comparison.datasets if len(scores.scores) == 2),
+        tuple(
+            replace(
+                _compare_versions(scores, max_drop),
+                failed=comparison.skipped.get(scores.name, {}).get(NEW, {}).get(FAILED_DOCUMENTS, 0),
+            )
+            for scores in comparison.datasets
+            if len(scores.scores) == 2
+        ),
         tuple(flips),
         comparison.signature,
         any(pair.lower_is_better for scores in comparison.datasets for pair in scores.pairs),
         comparison.notes,
         skip_notes,
+        max_failed,
     )
 
 
@@ -193,7 +219,7 @@ def _compare_versions(scores: DatasetScores, max_drop: float) -> DatasetChange:
     values = scores.scores[OLD].value, scores.scores[NEW].value
     if values[0] is not None and values[1] is None:
         state = "undefined"
-    reason = pair.reason or (None if low is not None else "too few documents for an interval")
+    reason = None if low is not None else pair.reason or "too few documents for an interval"
     return DatasetChange(scores.name, *values, difference, low, high, state, reason)
 
 

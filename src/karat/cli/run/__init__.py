@@ -168,21 +168,23 @@ def command(
     )
     if json_file != "-":
         _print_scores(experiment, outcomes, details=details)
-        _print_summary(experiment, outcomes, files, out)
+        _print_summary(experiment, outcomes, files, out, details=details)
     if failures or any(outcome.has_failed for outcome in outcomes):
         sys.exit(1)
 
 
-def _print_summary(experiment: Experiment, outcomes: list[ExperimentResult], files: list[str], out: str) -> None:
+def _print_summary(
+    experiment: Experiment, outcomes: list[ExperimentResult], files: list[str], out: str, *, details: bool
+) -> None:
     """Print times, costs and failures of the runs, the variance of repeated runs, and commands to try next.
 
     `files` has the file of predictions of each outcome, `out` is the output folder. With --limit, the gold files that
-    the commands need are written too.
+    the commands need are written too. `details`: whether to print errors in full.
     """
     from karat.render.systems.runs import render_next_commands, render_page, render_repetitions
     from karat.systems.running.prediction_files import format_scoring_options, group_repeats, prepare_gold
 
-    echo(render_page([outcome.system_run for outcome in outcomes], page_width()))
+    echo(render_page([outcome.system_run for outcome in outcomes], page_width(), details=details))
     if experiment.run_options.repeats > 1:
         echo(render_repetitions(group_repeats(outcomes), page_width()))
     predictions = {

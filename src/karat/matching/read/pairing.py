@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from operator import is_
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -66,6 +66,9 @@ KINDS = {1: "QUANTITY", 2: "DATETIME"}
 
 # What names of clusters begin with, by what they are names of.
 _ENTITY, _NIL_CLUSTER, _GOLD_NIL, _UNLINKED = "=", "?", "!", "-"
+
+FAILED_DOCUMENTS: Final = "failed documents"
+"""The description under which documents with an error are counted."""
 
 BLOCK = 5_000
 """Documents per block, so that the arrays of a block fit into the processor's cache."""
@@ -257,7 +260,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
         counted = "one counts" if self.read_options.drop_duplicates else "each counts"
         return {
             "documents without predictions": len(corpus) - int(is_known.sum()),
-            "failed documents": n_failed,
+            FAILED_DOCUMENTS: n_failed,
             "unknown documents": int((~is_known).sum()),
             "predictions in unknown documents": int(np.diff(run.predictions.offsets)[~is_known].sum()),
             f"duplicate predictions ({counted})": self._n_duplicates,

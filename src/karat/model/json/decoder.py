@@ -21,10 +21,17 @@ Json: TypeAlias = bytes | str | memoryview
 VALID_JSON: Final = "valid JSON"
 """The expected input, for errors about wrong syntax."""
 
+FINITE_NUMBER: Final = "a finite number"
+"""The expected input, for errors about NaN, infinities and numbers that are too large."""
+
 _T = TypeVar("_T")
 _ESCAPES: Final = re.compile(
     rb"\\\\|\\u(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(?P<lone>d[89a-f][0-9a-f]{2}))", re.IGNORECASE
 )
+_BYTE: Final = re.compile(r"\(byte (\d+)\)")
+_CONSTANT: Final = re.compile(rb"-?(?:NaN|Infinity)\b")
+_LAST_KEY: Final = re.compile(rb'"([^"\\]{1,40})"\s*:\s*\Z')
+_OMIT: Final = "Omit the field if there is no value"
 _PREFIX_DECODER: Final = json.JSONDecoder()
 _PROBLEMS: Final = (msgspec.DecodeError, UnicodeError, RecursionError, OverflowError)
 
@@ -166,7 +173,19 @@ def _explain(problem: Exception, data: Json) -> JsonError:
         raw.decode()
     except UnicodeDecodeError as invalid:
         return JsonError(f"bytes that are not UTF-8 (byte {invalid.start + 1})", "UTF-8", "Convert it to UTF-8")
+    if (byte := _BYTE.search(str(problem))) and (constant := _find_constant(raw, int(byte[1]))):
+        return JsonError(constant, FINITE_NUMBER, _OMIT)
     return JsonError(str(problem))
+
+
+def _find_constant(raw: bytes, offset: int) -> str | None:
+    """Return NaN or an infinity at which decoding stopped, with the name of its field, or None if there is none."""
+    start = offset - (raw[offset - 1 : offset] == b"-")  # an error in -Infinity is reported behind the sign
+    if (constant := _CONSTANT.match(raw, start)) is None:
+        return None
+    key = _LAST_KEY.search(raw, max(0, start - 60), start)
+    field = f"`{key[1].decode('utf-8', 'replace')}` is " if key else ""
+    return f"{field}{constant[0].decode()} (byte {start + 1})"
 
 
 def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -180,13 +199,13 @@ def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _reject_constant(name: str) -> float:
     """Raise `JsonError` for NaN or Infinity, which Python's decoder accepts."""
-    raise JsonError(name, "a finite number", "Omit the field if there is no value")
+    raise JsonError(name, FINITE_NUMBER, _OMIT)
 
 
 def _parse_finite(digits: str) -> float:
     """Parse a number; raise `JsonError` if it is too large for a float."""
     if not math.isfinite(value := float(digits)):
-        raise JsonError(f"the number {digits}", "a finite number", "Omit the field if there is no value")
+        raise JsonError(f"the number {digits}", FINITE_NUMBER, _OMIT)
     return value
 
 

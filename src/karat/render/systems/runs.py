@@ -15,7 +15,7 @@ from karat.systems.running.nil_tuning import TunedNil
 from karat.systems.running.run import SystemRun
 
 _MAX_ERRORS = 5  # errors listed per system
-_MAX_ERROR_LENGTH = 90  # characters of an error
+_MAX_ERROR_LENGTH = 160  # characters of an error
 
 
 class RunRecord(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
@@ -70,10 +70,10 @@ def _build_record(system_run: SystemRun, result: Result, file: str) -> RunRecord
     )
 
 
-def render_page(system_runs: Sequence[SystemRun], width: int | None = None) -> str:
+def render_page(system_runs: Sequence[SystemRun], width: int | None = None, *, details: bool = False) -> str:
     """Render a table of the times and costs of runs, then notes on how times were measured, and failures.
 
-    `width`: columns to wrap at; None does not wrap.
+    `width`: columns to wrap at; None does not wrap. `details`: whether to print all errors in full.
     """
     has_datasets = len({system_run.corpus for system_run in system_runs}) > 1
     rows = [_COLUMNS]
@@ -106,7 +106,7 @@ def render_page(system_runs: Sequence[SystemRun], width: int | None = None) -> s
     blocks: list[str] = [draw_text([[row[column] for column in columns] for row in rows], width=width)]
     blocks += [
         "\n".join(wrap_text(line, width) for line in lines)
-        for lines in (_format_sources(system_runs), _format_failures(system_runs))
+        for lines in (_format_sources(system_runs), _format_failures(system_runs, details=details))
         if lines
     ]
     return "\n\n".join(blocks) + "\n"
@@ -134,12 +134,33 @@ def _format_sources(system_runs: Sequence[SystemRun]) -> list[str]:
     return [
         *mention_lines,
         *(f"times: {clock}: {names}" for clock, names in _group_systems(system_runs, _format_clock).items()),
+        *(f"memory: {scope}: {names}" for scope, names in _group_systems(system_runs, _format_memory_scope).items()),
+        *(_format_cached(system_run) for system_run in system_runs if system_run.cached_period is not None),
     ]
 
 
 def _format_clock(system_run: SystemRun) -> str:
     """Return how times were measured; empty without times."""
     return "" if system_run.times is None else system_run.clock
+
+
+def _format_memory_scope(system_run: SystemRun) -> str:
+    """Return whose peak memory was measured; empty if none was."""
+    if not system_run.peak_memory:
+        return ""
+    is_karat = system_run.includes_karat
+    return "peak, including Karat and systems run before" if is_karat else "peak of a started process"
+
+
+def _format_cached(system_run: SystemRun) -> str:
+    """Return when the cached responses of a service arrived, and how to replace them."""
+    assert system_run.cached_period is not None
+    first, last = (timestamp[:16].replace("T", " ") for timestamp in system_run.cached_period)
+    period = first if first == last else f"{first} to {last}"
+    return (
+        f"from cache: {system_run.n_cached:,} of {system_run.n_documents:,} responses of {system_run.system} on "
+        f"{system_run.corpus}, received {period} UTC. If the service has changed since, add --no-cache."
+    )
 
 
 def _group_systems(system_runs: Sequence[SystemRun], get_value: Callable[[SystemRun], str]) -> dict[str, str]:
@@ -151,18 +172,22 @@ def _group_systems(system_runs: Sequence[SystemRun], get_value: Callable[[System
     return {value: ", ".join(dict.fromkeys(names)) for value, names in systems.items()}
 
 
-def _format_failures(system_runs: Sequence[SystemRun]) -> list[str]:
-    """Return lines on the errors of each run, with example documents, and on what a retry can change."""
+def _format_failures(system_runs: Sequence[SystemRun], *, details: bool) -> list[str]:
+    """Return lines on the errors of each run, with example documents, and on what a retry can change.
+
+    `details`: whether to return all errors in full.
+    """
     lines = []
     for system_run in system_runs:
-        for error, ids in list(system_run.documents_by_error.items())[:_MAX_ERRORS]:
+        n_listed = len(system_run.documents_by_error) if details else _MAX_ERRORS
+        for error, ids in list(system_run.documents_by_error.items())[:n_listed]:
             examples = ", ".join(ids[:3]) + (", …" if len(ids) > 3 else "")
-            message = shorten(error, _MAX_ERROR_LENGTH)
+            message = error if details else shorten(error, _MAX_ERROR_LENGTH)
             lines.append(f"{system_run.system} on {system_run.corpus}: {len(ids):,} failed: {message} ({examples})")
-        n_more = len(system_run.documents_by_error) - _MAX_ERRORS
+        n_more = len(system_run.documents_by_error) - n_listed
         if n_more > 0:
             errors = format_count(n_more, "more error")
-            lines.append(f"{system_run.system} on {system_run.corpus}: {errors}: see the predictions file")
+            lines.append(f"{system_run.system} on {system_run.corpus}: {errors}: add --details")
     failed, final = (
         sum(system_run.n_failures for system_run in system_runs),
         sum(system_run.n_final_errors for system_run in system_runs),

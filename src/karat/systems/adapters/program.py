@@ -17,14 +17,16 @@ from karat.formats.parsing.surfaces.entries import extract_entries, to_predictio
 from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
 from karat.model.document import Document, Response, WrittenResponse
-from karat.model.errors import InputError, ResponseError, UsageError
-from karat.model.json.decoder import JsonError, decode_json
+from karat.model.errors import InputError, KaratError, ResponseError, UsageError
+from karat.model.json.decoder import FINITE_NUMBER, JsonError, decode_json
 from karat.storage.data_folder import hash_content
 from karat.storage.processes import ChildProcess
+from karat.systems.adapters.python_imports import list_imported_files
 from karat.systems.adapters.service_responses import PerDocumentLinker
 from karat.systems.adapters.telemetry import count_event, hide_variables, report_peak_memory
 
 _MAX_QUOTED: Final = 80  # characters of an output in a message
+_ONLY_RESPONSES: Final = "Write only responses to standard output"
 _MAX_FILE_SIZE: Final = 1 << 28  # bytes of a file in the fingerprint of a command
 
 
@@ -43,12 +45,13 @@ def split_command(command: str) -> tuple[str, ...]:
 
 
 def fingerprint_files(words: Sequence[str]) -> Mapping[str, str]:
-    """Return a hash of the contents of all words that are files, for manifests.
+    """Return a hash of the contents of all words that are files, and of modules that they import, for manifests.
 
-    Files that cannot be read, and files of 256 MiB or more, are not in the hash; a second value lists them.
+    `list_imported_files` says which modules. Files that cannot be read, and files of 256 MiB or more, are
+    not in the hash; a second value lists them.
     """
     digest, omitted = hashlib.sha256(), []
-    for word in words:
+    for word in (*words, *map(str, list_imported_files(words))):
         path = Path(word)
         try:
             if not path.is_file():
@@ -117,37 +120,118 @@ def make_command_linker(command: Sequence[str], env: str, timeout: float) -> Per
     return PerDocumentLinker(send, processes.terminate_all)
 
 
+class SurplusLineError(InputError):
+    """A persistent program wrote a line too many, so that its responses cannot be assigned to documents."""
+
+
+class AssignedError(ResponseError):
+    """A failure of a persistent program that certainly concerns the document that it was sent."""
+
+
+class JsonlProgram:
+    """A persistent program that answers each line with one line, and notices when the two get out of step.
+
+    `process`: the program.
+    """
+
+    def __init__(self, process: ChildProcess) -> None:
+        self.process = process
+        self._has_responded = self._last_lacks_id = False
+
+    def link(self, document: Document, timeout: float) -> Response:
+        """Send a document and return its response.
+
+        Raise `AssignedError` if the program certainly failed on this document, another `ResponseError` if its further
+        output could belong to this document, and `SurplusLineError` as `check_surplus` does.
+        """
+        name = self.process.name
+        # A line that a program writes as it starts is read as its first response, and fails the first document.
+        if self._has_responded and (surplus := self.check_surplus()) is not None:
+            raise ResponseError(
+                f"{name} wrote a line before it received the document: {quote_output(surplus)}. {_ONLY_RESPONSES}",
+                is_retryable=False,
+            )
+        output = self.process.send_line(to_jsonl_request(document), timeout)
+        report_peak_memory(self.process.peak_memory)
+        text = _decode_text(output, name)
+        value = _decode_value(text, name)
+        if not isinstance(value, dict | list):
+            raise ResponseError(
+                f"{name} wrote no JSON object or list: {quote_output(text)}. {_ONLY_RESPONSES}", is_retryable=False
+            )
+        has_id = _check_id(document, value, name)
+        self._has_responded, self._last_lacks_id = True, not has_id
+        try:
+            return _parse_value(document, value, name, text)
+        except ResponseError as problem:
+            if has_id or _get_error(value):
+                raise AssignedError(str(problem), is_retryable=problem.is_retryable) from None
+            raise
+
+    def check_surplus(self) -> str | None:
+        """Return the first line that the program wrote without a request, or None if there is none.
+
+        Raise `SurplusLineError` if earlier responses may have been assigned to wrong documents: the surplus is JSON,
+        and the last response had no id.
+        """
+        lines = [line.decode("utf-8", "replace") for line in self.process.take_waiting_lines()]
+        if self._last_lacks_id and (surplus := next(filter(_is_container, lines), None)) is not None:
+            raise SurplusLineError(
+                self.process.name,
+                actual=f"more lines on standard output than documents, such as {quote_output(surplus)}",
+                expected="one line per document",
+                remedy="Write nothing else to standard output, and return the `id` of the document, so that Karat can "
+                "assign the line. No response of this run is cached",
+            )
+        return next(iter(lines), None)
+
+
 def make_jsonl_linker(command: Sequence[str], env: str, timeout: float) -> PerDocumentLinker:
     """Return a linker that keeps commands running, one per thread, and exchanges one line of JSON per document.
 
     `env`: environment variables that are passed to the command, joined by +; their values are redacted from errors.
-    `timeout`: seconds per document. A command that fails or is too slow is killed and replaced.
+    `timeout`: seconds per document. A command that fails, is too slow or writes a line that is no response to the
+    document is killed and replaced.
     """
     variables = tuple(filter(None, env.split("+")))
     hide_variables(variables)
-    idle: queue.SimpleQueue[ChildProcess] = queue.SimpleQueue()
+    idle: queue.SimpleQueue[JsonlProgram] = queue.SimpleQueue()
     processes = ProcessRegistry()
 
     def send(document: Document) -> Response:
         try:
-            child = idle.get_nowait()
+            program = idle.get_nowait()
         except queue.Empty:
-            child = processes.add(ChildProcess(command, variables))
+            program = JsonlProgram(processes.add(ChildProcess(command, variables)))
         try:
-            output = child.send_line(to_jsonl_request(document), timeout)
-        except ResponseError:
-            processes.terminate(child, kill=True)  # its further output would belong to this document
+            response = program.link(document, timeout)
+        except AssignedError:
+            idle.put(program)
             raise
-        report_peak_memory(child.peak_memory)
-        idle.put(child)
-        return parse_response(document, output, child.name)
+        except KaratError:
+            processes.terminate(program.process, kill=True)  # its further output would belong to this document
+            raise
+        idle.put(program)
+        return response
 
     def close() -> None:
+        programs = []
         while not idle.empty():
-            processes.terminate(idle.get_nowait())
+            programs.append(idle.get_nowait())
+            processes.terminate(programs[-1].process)
         processes.terminate_all()
+        for program in programs:
+            program.check_surplus()
 
     return PerDocumentLinker(send, close)
+
+
+def _is_container(line: str) -> bool:
+    """Return whether a line is a JSON object or list."""
+    try:
+        return isinstance(decode_json(line), dict | list)
+    except JsonError:
+        return False
 
 
 def to_jsonl_request(document: Document) -> bytes:
@@ -158,23 +242,69 @@ def to_jsonl_request(document: Document) -> bytes:
     return msgspec.json.encode(request)
 
 
-def parse_response(document: Document, output: bytes, source: str, *, is_retryable: bool = False) -> Response:
+def parse_response(
+    document: Document, output: bytes, source: str, *, is_retryable: bool = False, is_id_sent: bool = False
+) -> Response:
     """Parse the output of a program: a Karat response, a list of predictions, or entries as language models write them.
 
     `source`: name of the program in messages.
     `is_retryable`: whether a retry may help if the output cannot be parsed; services may vary, programs do not.
-    An `error` in the output, or output of another structure, raises `ResponseError`.
+    `is_id_sent`: whether the program received the document id, so that an id in its response must equal it.
+    An `error` in the output, another id, or output of another structure raises `ResponseError`.
     """
+    text = _decode_text(output, source, is_retryable=is_retryable)
+    value = _decode_value(text, source, is_retryable=is_retryable)
+    if is_id_sent:
+        _check_id(document, value, source, is_retryable=is_retryable)
+    return _parse_value(document, value, source, text, is_retryable=is_retryable)
+
+
+def _decode_text(output: bytes, source: str, *, is_retryable: bool = False) -> str:
+    """Decode UTF-8; raise `ResponseError` if it is invalid."""
     try:
-        text = output.decode()
+        return output.decode()
     except UnicodeDecodeError:
         raise ResponseError(f"{source} wrote invalid UTF-8", is_retryable=is_retryable) from None
+
+
+def _decode_value(text: str, source: str, *, is_retryable: bool = False) -> object:
+    """Decode JSON; return None if the text is no JSON. Numbers such as NaN raise `ResponseError`."""
     try:
-        value = decode_json(text)
-    except JsonError:
+        return decode_json(text)
+    except JsonError as problem:
+        if problem.expected != FINITE_NUMBER:
+            return None
+        raise ResponseError(
+            f"{source} wrote an invalid response: {problem}, expected {problem.expected}. {problem.remedy}",
+            is_retryable=is_retryable,
+        ) from None
+
+
+def _get_error(value: object) -> object:
+    """Return the `error` of a decoded response, or None if it has none."""
+    return value.get("error") if isinstance(value, dict) else None
+
+
+def _check_id(document: Document, value: object, source: str, *, is_retryable: bool = False) -> bool:
+    """Return whether a decoded response has the id of its document; raise `ResponseError` if it has another one."""
+    is_response = isinstance(value, dict) and not value.keys().isdisjoint({"predictions", "error"})
+    id = value.get("id") if is_response and isinstance(value, dict) else None
+    if id is not None and str(id) != document.id:
+        message = f"{source} responded to the document {document.id!r} with the id {str(id)!r}"
+        raise ResponseError(message, is_retryable=is_retryable)
+    return id is not None
+
+
+def _parse_value(document: Document, value: object, source: str, text: str, *, is_retryable: bool = False) -> Response:
+    """Convert decoded output to a response.
+
+    `value`: the output as JSON; None if it contains other text, or is `null`.
+    `text`: the output, for messages and to extract JSON from.
+    """
+    if value is None:
         return parse_entries(document, extract_json(text), source, text, is_retryable=is_retryable)
-    if isinstance(value, dict) and value.get("error"):
-        raise ResponseError(f"{source}: {value['error']}", is_retryable=False)
+    if error := _get_error(value):
+        raise ResponseError(f"{source}: {error}", is_retryable=False)
     record = value if isinstance(value, dict) and "predictions" in value else {"predictions": value}
     try:
         written = msgspec.convert({**record, "id": document.id}, WrittenResponse)

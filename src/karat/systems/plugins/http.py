@@ -19,6 +19,7 @@ class _HttpOptions:
     argument: str = option("", "URL of the service.")
     key: str = option("", "Environment variable with a token, sent as Authorization: Bearer.")
     timeout: float = option(60.0, "Timeout per document in seconds.")
+    version: str = option("", "Version of the service. Another version is not answered from the cache.")
 
 
 def _start(options: _HttpOptions, gold_mentions: bool) -> Link:
@@ -34,7 +35,7 @@ def _start(options: _HttpOptions, gold_mentions: bool) -> Link:
     return make_web_linker(
         options.argument,
         make_request,
-        lambda document, body: parse_response(document, body, host, is_retryable=True),
+        lambda document, body: parse_response(document, body, host, is_retryable=True, is_id_sent=True),
         timeout=options.timeout,
     )
 

@@ -17,6 +17,7 @@ class _NifOptions:
 
     argument: str = option("", "URL of the service.")
     timeout: float = option(600.0, "Timeout per document in seconds; GERBIL's is ten minutes.")
+    version: str = option("", "Version of the service. Another version is not answered from the cache.")
 
 
 _HEADERS = {"Content-Type": f"{TURTLE};charset=UTF-8", "Accept": TURTLE, "Accept-Charset": "UTF-8"}

@@ -39,6 +39,9 @@ class SystemRun:
     `documents_by_error`: ids of the failed documents, by error message.
     `n_final_errors`: number of errors that a new run would not change.
     `repeat`: index of the repetition, from 0.
+    `cached_period`: times of arrival of the first and the last cached response of a service, whose code Karat does not
+    see; None without cached responses, and for other systems.
+    `includes_karat`: whether `peak_memory` is the memory of Karat's own process.
     """
 
     system: str
@@ -55,6 +58,8 @@ class SystemRun:
     documents_by_error: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     n_final_errors: int = 0
     repeat: int = 0
+    cached_period: tuple[str, str] | None = None
+    includes_karat: bool = False
 
     @property
     def n_failures(self) -> int:
@@ -120,6 +125,8 @@ def run_system(
         cost=cost,
         documents_by_error=documents_by_error,
         repeat=repeat,
+        cached_period=collected.cached_period if _is_remote(system) else None,
+        includes_karat=system.access is None,
     )
 
 
@@ -207,11 +214,11 @@ def _time_metadata(times: TimeSummary | None, clock: str, collected: CollectedRe
 
 def _date_metadata(collected: CollectedResponses, start: datetime) -> dict[str, str]:
     """Return the manifest entries on when the run started and when cached responses were received."""
-    timestamps = sorted(response.timestamp for response in collected.cached_responses.values())
     metadata = {"run at": start.isoformat(timespec="seconds")}
-    if collected.n_cached and timestamps:
+    if collected.cached_period is not None:
+        first, last = collected.cached_period
         metadata["responses from the cache"] = (
-            f"{collected.n_cached} of {len(collected.responses)}, received from {timestamps[0]} to {timestamps[-1]}"
+            f"{collected.n_cached} of {len(collected.responses)}, received from {first} to {last}"
         )
     return metadata
 

@@ -24,6 +24,7 @@ from karat.stats.timing import Usage, get_usage, start_measurement
 from karat.storage.data_folder import get_home_folder
 from karat.storage.response_store import ResponseStore
 from karat.storage.retry import RateLimiter, RetryPolicy, use_retry_policy
+from karat.systems.adapters.program import SurplusLineError
 from karat.systems.adapters.telemetry import ResponseTelemetry, capture_telemetry, redact_response
 from karat.systems.running.cached_responses import CachedResponse, Clock, read_cached_responses, write_cached_response
 from karat.systems.running.system import RunnableSystem, document_key
@@ -114,6 +115,7 @@ class CollectedResponses:
     `responses`: one response per document.
     `cached_responses`: the responses with their measurements, by document id.
     `n_cached`: number of responses from the cache.
+    `cached_period`: times of arrival of the first and the last response from the cache; None without such responses.
     `usage`: CPU time and memory of this process and its children.
     `start_seconds`: seconds until the system was ready.
     `latency`: measured latency in seconds.
@@ -125,6 +127,7 @@ class CollectedResponses:
     responses: tuple[Response, ...]
     cached_responses: Mapping[str, CachedResponse]
     n_cached: int
+    cached_period: tuple[str, str] | None
     usage: Usage
     start_seconds: float = 0.0
     latency: float = 0.0
@@ -175,14 +178,19 @@ def collect_responses(
         responses = {} if options.no_cache else dict(read_cached_responses(store, keys))
         missing = {key: document for key, document in zip(keys, queries, strict=True) if key not in responses}
         n_cached = sum(key in responses for key in keys)
+        timestamps = sorted(response.timestamp for response in responses.values())
+        cached_period = (timestamps[0], timestamps[-1]) if timestamps else None
         runner = SystemRunner(system, options, store, gold_mentions)
         with track_progress(title, len(queries)) as advance:
             advance(len(queries) - len(missing))
             new_responses = runner.run(missing, advance) if missing else {}
+    except SurplusLineError:  # any response of this run may belong to another document
+        store.discard_new()
+        raise
     finally:
         store.close()
     corrected, n_within_latency = subtract_latency({**responses, **new_responses})
-    collected = _to_collected([document.id for document in queries], keys, corrected, n_cached, runner)
+    collected = _to_collected([document.id for document in queries], keys, corrected, n_cached, cached_period, runner)
     return replace(collected, n_within_latency=n_within_latency)
 
 
@@ -191,6 +199,7 @@ def _to_collected(
     keys: Sequence[str],
     cached_responses: Mapping[str, CachedResponse],
     n_cached: int,
+    cached_period: tuple[str, str] | None,
     runner: SystemRunner,
 ) -> CollectedResponses:
     """Return the responses in the order of the documents, with the measurements of `runner`.
@@ -198,6 +207,7 @@ def _to_collected(
     `ids`, `keys`: id and cache key of each document.
     `cached_responses`: response of each key, from the cache or new.
     `n_cached`: number of documents whose response is from the cache.
+    `cached_period`: times of arrival of the first and the last of them.
     """
     responses = tuple(
         msgspec.structs.replace(cached_responses[key].response, id=id) for id, key in zip(ids, keys, strict=True)
@@ -210,6 +220,7 @@ def _to_collected(
         responses,
         by_id,
         n_cached,
+        cached_period,
         runner.usage,
         runner.start_seconds,
         runner.latency,

@@ -118,8 +118,9 @@ def to_prediction(entry: object, counts: Counter[str]) -> WrittenPrediction | No
     fields = _EntryFields(_normalise_names(entry), counts)
     start, end = fields.parse_span()
     text = fields.parse_text()
-    link = fields.parse_link(text is None)
-    if text is None and (name := fields.get_first(("entity", "name"))) is not None:
+    is_entity_text = text is None and not (start is not None and end is not None and fields.has_entity_id())
+    link = fields.parse_link(is_entity_text)
+    if text is None and (name := fields.get_first(("entity", "name") if is_entity_text else ("name",))) is not None:
         text = replace_surrogates(name)
     types, candidates = fields.parse_types(), fields.parse_candidates()
     score, before, after = (
@@ -176,6 +177,11 @@ class _EntryFields:
                 self._read_names.add(name)
                 return replace_surrogates(value)
         return None
+
+    def has_entity_id(self) -> bool:
+        """Return whether the field `entity` has the form of an id or URL, and is thus no text of a mention."""
+        value = self._fields.get("entity")
+        return isinstance(value, str) and _LINK.fullmatch(value) is not None
 
     def parse_link(self, is_only_text: bool) -> EntityId:
         """Return the linked entity; None (NIL) for null, "" or prose such as "unknown"; `UNLINKED` without a link.
