@@ -143,6 +143,49 @@ def test_what_a_model_says_is_final_and_not_asked_for_again(karat_cli):
     assert "llm:small" in ran.out, "its name, without an address that is longer than the name"
 
 
+def says_berlin(asked):
+    """A model that names the only city of the text, in an unreadable way for Paris."""
+    is_berlin = asked.json["messages"][0]["content"].endswith("Berlin is old.")
+    content = '[{"text": "Berlin", "title": "Berlin"}]' if is_berlin else "Paris, of course."
+    usage = {"prompt_tokens": 1_000_000, "completion_tokens": 500_000}
+    return {"model": "small-1", "choices": [{"message": {"content": content}}], "usage": usage}
+
+
+def test_prices_and_snapshots_do_not_change_the_request_so_the_cache_stays(karat_cli):
+    def run(options: str) -> dict[str, object]:
+        ran = karat_cli("run", f"llm[url={service.address}/v1{options}]:small", "--on", "gold.jsonl", "--json", "-")
+        (row,) = json.loads(ran.out)["runs"]
+        (prediction,) = next(iter(load_run(row["file"]))).predictions
+        return {**row, "entity": prediction.entity}
+
+    with playing(says_berlin) as service:
+        first = run("")
+        priced = run(",price-in=2,price-out=4")
+        titled = run(",kb=")
+        assert len(service.asked) == 2, "each document once"
+        warmer = run(",temperature=1")
+        assert len(service.asked) == 4, "another temperature is another request"
+    assert (first.get("cost"), first["entity"]) == (None, "Q64")
+    assert priced["cost"] == 8, "two requests of 2 + 0.5 * 4"
+    assert (priced["cached"], titled["cached"], warmer["cached"]) == (2, 2, 0)
+    assert titled["entity"] == "Berlin"
+    assert first["counts"] == priced["counts"]
+
+
+def test_replies_are_kept_as_they_came_and_can_be_read_again(karat_cli):
+    with playing(says_berlin) as service:
+        arguments = ("run", f"llm[url={service.address}/v1]:small", "--on", "gold.jsonl")
+        ran = karat_cli(*arguments)
+        again = karat_cli(*arguments)
+    (path,) = Path("runs").rglob("replies/*.jsonl")
+    assert f"Replies as they came: {path}" in ran.out
+    assert f"Replies as they came: {path}" in again.out, "from the cache too"
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert records[1]["response"]["body"]["choices"][0]["message"]["content"] == "Paris, of course."
+    scored = karat_cli("score", "gold.jsonl", str(path))
+    assert "failed: no list of predictions in the answer (d2)" in scored.out
+
+
 def test_options_of_systems_are_flags_of_stages_too(karat_cli):
     ran = karat_cli("systems", "stages", "prior", "--on", "gold.jsonl", "--substitute", "popularity")
     assert ran.code == 0, ran.err

@@ -40,6 +40,7 @@ class SystemRun:
     `documents_by_error`: ids of the failed documents, by error message.
     `n_final_errors`: number of errors that a new run would not change.
     `repeat`: index of the repetition, from 0.
+    `replies`: what the system sent as it came, by document id, for systems whose replies can be read again.
     """
 
     system: str
@@ -56,6 +57,7 @@ class SystemRun:
     documents_by_error: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     n_final_errors: int = 0
     repeat: int = 0
+    replies: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n_failures(self) -> int:
@@ -121,6 +123,7 @@ def run_system(
         cost=cost,
         documents_by_error=documents_by_error,
         repeat=repeat,
+        replies={id: cached.reply for id, cached in collected.cached_responses.items() if cached.reply},
     )
 
 

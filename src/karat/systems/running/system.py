@@ -20,7 +20,7 @@ from karat.model.errors import UnknownNameError, UsageError
 from karat.model.registry import list_plugins, plugin_identity
 from karat.model.run import SELECTED_ON
 from karat.model.spec.external_access import ExternalAccess
-from karat.model.spec.system import System, format_options, hide_gold, parse_system
+from karat.model.spec.system import System, format_options, hide_gold, parse_system, select_request
 from karat.systems.linking.system import get_system
 from karat.version import __version__
 
@@ -153,8 +153,12 @@ class RunnableSystem:
         return f"{__version__}+{_code_fingerprint(self.name)}"
 
     def cache_key(self, *, gold_mentions: bool) -> str:
-        """Return a hash of all that determines responses besides the document: manifest entries and `gold_mentions`."""
-        content = {**self.metadata(), "given": str(gold_mentions), "layout": "responses/2"}
+        """Return a hash of all that determines responses besides the document: manifest entries and `gold_mentions`.
+
+        Options that do not change what the system is asked, such as prices, are not part of it.
+        """
+        request = replace(self, options=select_request(self.options))
+        content = {**request.metadata(), "given": str(gold_mentions), "layout": "responses/2"}
         return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
 
     def prepare_document(self, document: Document, *, gold_mentions: bool) -> Document:
