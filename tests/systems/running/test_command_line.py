@@ -14,11 +14,12 @@ import pytest
 
 from karat.analysis.comparison.api import compare
 from karat.data.load import load, load_run
+from karat.model.errors import UsageError
 from karat.model.spec.external_access import TrainingDetails
 from karat.systems.adapters.nif import TURTLE
 from karat.systems.running.experiment import ExperimentFile
 from karat.systems.running.nif_handler import open_nif_handler
-from karat.systems.running.system import RunnableSystem
+from karat.systems.running.system import RunnableSystem, make_titles_unique
 from karat.systems.running.system_runner import RunOptions
 from karat.web.server.nif_server import create_server
 from tests.conftest import ROOT
@@ -199,6 +200,57 @@ def test_repeated_runs_show_how_much_scores_vary(karat_cli):
     assert ran.code == 0, ran.err
     assert "repeated runs" in ran.out
     assert "sd" in ran.out
+
+
+def test_a_system_may_be_given_a_title(karat_cli):
+    with playing(says_berlin) as service:
+        model = f"llm[url={service.address}/v1]:small"
+        ran = karat_cli("run", f"A={model}", "my second=oracle", "--on", "gold.jsonl", "--json", "out.json")
+    assert ran.code == 0, ran.err
+    rows = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
+    assert [row["system"] for row in rows] == ["A", "my second"]
+    assert rows[0]["file"] == "runs/gold/A.jsonl"
+    assert karat_cli("compare", "--gold", "gold.jsonl", *(row["file"] for row in rows)).code == 0
+
+
+def test_titles_in_experiments_name_their_training_too(karat_cli, tmp_path):
+    more = {"training.A.data": '"the gold itself"'}
+    systems = json.dumps(["A=oracle", "B=oracle"])
+    (tmp_path / "e.toml").write_text(experiment(systems=systems, **more), encoding="utf-8")
+    assert karat_cli("run", "e.toml").code == 0
+    runs = {name: load_run(f"runs/gold/{name}.jsonl") for name in "AB"}
+    assert [runs[name].name for name in "AB"] == ["A", "B"]
+    assert "the gold itself" in runs["A"].metadata.values()
+    assert "the gold itself" not in runs["B"].metadata.values()
+
+
+def test_two_systems_of_one_title_are_told_apart_by_what_differs():
+    url = "http://models.example.org:8000/v1"
+    texts = [f"llm[url={url},prompt=a.txt]:small", f"llm[url={url},prompt=b.txt]:small", f"llm[url={url}]:small"]
+    systems = make_titles_unique([RunnableSystem.from_text(text) for text in texts])
+    assert [system.title for system in systems] == ["llm[prompt=a.txt]:small", "llm[prompt=b.txt]:small", "llm:small"]
+    with pytest.raises(UsageError, match="A occurs twice"):
+        make_titles_unique([RunnableSystem.from_text("A=oracle"), RunnableSystem.from_text("A=popular")])
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("nif:http://127.0.0.1:9124/nif", "nif:127.0.0.1:9124"),
+        ("http:https://linker.example/link?x=1", "http:linker.example"),
+        ("llm[url=http://localhost:8000/v1]:small", "llm:small"),
+        ("command:./linker --depth=2", "command:./linker --depth=2"),
+        ("graph[variant=local]", "graph[variant=local]"),
+        ("predictions:runs/a=b.jsonl", "a=b"),
+    ],
+)
+def test_default_titles_are_short_and_an_equals_sign_elsewhere_is_no_title(text, title):
+    assert RunnableSystem.from_text(text).title == title
+
+
+def test_two_services_on_one_host_are_told_apart_by_their_paths():
+    systems = [RunnableSystem.from_text(f"nif:http://127.0.0.1:9124/{path}") for path in ("a", "b")]
+    assert [system.title for system in make_titles_unique(systems)] == ["nif:127.0.0.1:9124/a", "nif:127.0.0.1:9124/b"]
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,8 @@ def run_experiment(
     for dataset in experiment.datasets:
         corpus = experiment.load(dataset)
         for system in experiment.systems:
-            training = experiment.training.get(system.text) or experiment.training.get(system.name)
+            names = (system.title, system.text, system.name)
+            training = next((experiment.training[name] for name in names if name in experiment.training), None)
             for repeat in range(1 if system.predictions_file is not None else run_options.repeats):
                 try:
                     system_run = run_system(system, corpus, run_options, repeat, training)
