@@ -291,3 +291,21 @@ def test_broken_files_are_refused_in_words(data):
             return []
 
     read_or_refused(refused, data)
+
+
+def test_a_threshold_is_tuned_on_answers_that_quote_texts_of_both_corpora(tmp_path, karat_cli):
+    """One file has the answers for test and development documents; 0.8 separates the right link from the wrong one."""
+    for name, id in (("test", "d1"), ("dev", "e1")):
+        label = {"start": 0, "end": 6, "entity": "Q84"}
+        document = {"id": id, "text": "London is near Paris.", "labels": [label]}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(document) + "\n", encoding="utf-8")
+    said = [{"mention": "London", "qid": "Q84", "score": 0.8}, {"mention": "Paris", "qid": "Q1", "score": 0.3}]
+    records = [{"id": id, "response": json.dumps(said)} for id in ("d1", "e1")]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    files = (tmp_path / "test.jsonl", tmp_path / "answers.jsonl")
+    ran = karat_cli("score", *files, "--tune-on", tmp_path / "dev.jsonl", "--json", "-")
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)
+    assert "threshold:0.8 tuned on dev@" in result["signature"]
+    assert result["measures"]["strong:micro.f1"] == 1
+    assert not any("without a text" in note for note in (*result["skipped"], ran.err))

@@ -405,3 +405,74 @@ def test_resolved_ids_use_the_knowledge_base_of_the_systems(karat_cli):
     assert karat_cli("run", "popular", "--on", "titles.jsonl", "--kb", "starter", *options).code == 0
     (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
     assert row["measures"]["strong:micro.f1"] == 1.0
+
+
+@pytest.fixture
+def titles():
+    """A gold standard of titles for predictions of Wikidata ids, of which a table maps one."""
+    labels = [
+        {"start": 0, "end": 6, "entity": "http://dbpedia.org/resource/Berlin"},
+        {"start": 11, "end": 16, "entity": "http://dbpedia.org/resource/Paris"},
+    ]
+    Path("titles.jsonl").write_text(
+        json.dumps({"id": "d1", "text": "Berlin and Paris.", "labels": labels}) + "\n", encoding="utf-8"
+    )
+    predictions = [{"start": 0, "end": 6, "entity": "Q64"}, {"start": 11, "end": 16, "entity": "Q90"}]
+    Path("mine.jsonl").write_text(json.dumps({"id": "d1", "predictions": predictions}) + "\n", encoding="utf-8")
+    Path("tables").mkdir()
+    Path("tables/same_as.tsv").write_text("Q64\thttp://dbpedia.org/resource/Berlin\n", encoding="utf-8")
+
+
+def test_the_scoring_uses_the_knowledge_base_whatever_options_the_system_has(karat_cli, titles):
+    scoring = ("--profile", "gerbil", "--kb", "tables", "--json", "-")
+    ran = karat_cli("run", "predictions:mine.jsonl", "--on", "titles.jsonl", *scoring)
+    assert ran.code == 0, ran.err
+    (row,) = json.loads(ran.out)["runs"]
+    assert row["measures"]["strong:micro.f1"] == 0.5, "one of two links is in the table"
+    scored = json.loads(karat_cli("score", "titles.jsonl", "mine.jsonl", *scoring).out)
+    assert scored["measures"]["strong:micro.f1"] == 0.5
+
+
+def test_the_commands_that_a_run_ends_with_name_the_knowledge_base(karat_cli, titles):
+    ran = karat_cli("run", "predictions:mine.jsonl", "--on", "titles.jsonl", "--profile", "gerbil", "--kb", "tables")
+    assert "|kb:tables@" in ran.out.replace("\n", "")
+    assert "--profile gerbil --kb tables" in " ".join(ran.out.replace("\\", "").split())
+
+
+def test_a_system_in_brackets_keeps_its_own_knowledge_base(karat_cli, titles):
+    ran = karat_cli("run", "popular[kb=starter]", "--on", "titles.jsonl", "--kb", "tables", "--json", "-")
+    assert ran.code == 0, ran.err
+    (row,) = json.loads(ran.out)["runs"]
+    assert row["system"] == "popular[kb=starter]"
+
+
+@pytest.mark.parametrize(
+    ("system", "more"),
+    [
+        ("predictions:mine.jsonl", 'kb = "tables"'),
+        ("predictions:mine.jsonl", '[options]\nkb = "tables"'),
+        ("popular", 'kb = "tables"\n[options]\nkb = "starter"'),
+    ],
+    ids=["field", "option", "field for the scoring, option for the system"],
+)
+def test_an_experiment_scores_with_its_knowledge_base(karat_cli, titles, system, more):
+    Path("e.toml").write_text(
+        f'systems = ["{system}"]\ndatasets = ["titles.jsonl"]\nprofile = "gerbil"\n{more}\n', encoding="utf-8"
+    )
+    ran = karat_cli("run", "e.toml", "--json", "out.json")
+    assert ran.code == 0, ran.err
+    assert "|kb:tables@" in ran.out.replace("\n", "")
+    (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
+    assert row["measures"]["strong:micro.f1"] == 0.5
+
+
+def test_an_experiment_warns_and_says_which_ids_cannot_match(karat_cli, titles):
+    Path("e.toml").write_text(
+        'systems = ["predictions:mine.jsonl"]\ndatasets = ["titles.jsonl"]\nprofile = "gerbil"\n'
+        'relations = ["weak", "strong"]\n',
+        encoding="utf-8",
+    )
+    ran = karat_cli("run", "e.toml", "--details")
+    assert ran.out.startswith("mine: warning: no entity id of the predictions occurs in the gold standard")
+    line = "ids: gold DBpedia en 2; predictions QID 2; 2 gold labels cannot match any predicted id"
+    assert line in " ".join(ran.out.split())

@@ -98,8 +98,9 @@ def command(
     """Run systems on datasets and score them.
 
     SYSTEM is a name that `karat systems` lists, with options in brackets: `tagme[rho=0.2]`. An option that several
-    systems share may be a flag: `--kb DIR`. `command:./my-linker --flag` runs any program, `predictions:FILE` uses
-    existing predictions, and `FILE.toml` is an experiment file.
+    systems share may be a flag: `--nil 0.5`. `--kb NAME|DIR` is the knowledge base of the systems and of the scoring, as
+    in `karat score`. `TITLE=SYSTEM` names a system in tables and files. `command:./my-linker --flag` runs any program,
+    `predictions:FILE` uses existing predictions, and `FILE.toml` is an experiment file.
 
     Karat caches each response as it arrives. An interrupted run resumes where it stopped, and a repeated run only
     retries failed documents. The predictions record the error of each failed document.
@@ -232,12 +233,12 @@ def _print_scores(experiment: Experiment, outcomes: list[ExperimentResult], *, d
     from karat.model.spec.report import Style
     from karat.render.systems.experiment import render_page
 
+    outcomes = [replace(outcome, result=_drop_failures(outcome.result)) for outcome in outcomes]
     if experiment.relations:
-        echo(render_page(experiment, outcomes, page_width()))
+        echo(render_page(experiment, outcomes, page_width(), details=details))
         return
     for name in experiment.datasets:
-        results = [_drop_failures(outcome.result) for outcome in outcomes if outcome.dataset == name]
-        print_tables(results, Style(details=details))
+        print_tables([outcome.result for outcome in outcomes if outcome.dataset == name], Style(details=details))
         echo("")
 
 

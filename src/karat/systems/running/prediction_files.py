@@ -83,6 +83,7 @@ def format_scoring_options(experiment: Experiment) -> list[str]:
     settings = {**experiment.settings, **({"task": experiment.task} if experiment.task else {})}
     options = [
         ("--profile", "" if experiment.profile == "karat" else experiment.profile),
+        ("--kb", experiment.id_kb),
         *(("--set", f"{name}={value}") for name, value in settings.items()),
         ("--gold-format", "" if experiment.limit else experiment.gold_format),
     ]
