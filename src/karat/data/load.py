@@ -509,8 +509,8 @@ class Inputs(msgspec.Struct, frozen=True):
         corpus = corpus if corpus.has_text else _load_gold(self.gold, text=True)
         if self.further_texts is None or item.detected_format.needs_gold_rows:
             return corpus
-        known = set(corpus.ids.to_pylist())
-        further = [document for document in self.further_texts if document.id not in known]
+        gold_ids = set(corpus.ids.to_pylist())
+        further = [document for document in self.further_texts if document.id not in gold_ids]
         return replace(Corpus.from_documents([*corpus, *further], name=corpus.name), skipped=corpus.skipped)
 
     @property

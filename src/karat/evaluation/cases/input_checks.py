@@ -98,7 +98,7 @@ class InputChecks(NamedTuple):
     """Number of scores outside [0, 1], with the lowest and the highest of them."""
     offset_fit: OffsetFit = OffsetFit()
     """How well the offsets of predictions fit the texts."""
-    failed_ids: Mapping[str, tuple[str, ...]] = {}  # noqa: RUF012  # never changed
+    failed_ids: Mapping[str, tuple[str, ...]] = {}
     """Ids of the documents that the system failed on, by error, most frequent first."""
 
     def merge(self, other: InputChecks) -> InputChecks:

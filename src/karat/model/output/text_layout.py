@@ -17,7 +17,7 @@ from karat.model.output.control_chars import escape_controls
 GAP = "  "
 _MIN_TEXT_WIDTH = 16  # characters of a text column
 _MIN_HEAD_WIDTH = 12  # characters of a head that are not wrapped
-_SEPARATORS = (re.compile(r"[/:,;=\]](?![/:])"), re.compile(r"[_.-]"))
+_SEPARATORS = (re.compile(r"[/:,;=+\]](?![/:])"), re.compile(r"[_.-]"))
 """Characters behind which a long word may be divided."""
 _MAX_NOTES = 8  # printed without --details
 

@@ -55,8 +55,8 @@ def _collect_notes(results: Sequence[ExperimentResult], width: int | None) -> tu
     for dataset, items in datasets.items():
         prefix = f"{dataset}: " if len(datasets) > 1 else ""
         id_lines += [f"{prefix}{line}" for line in format_id_health((item.run, item.id_health) for item in items)]
-        shown = [name for name in measures if all(name in item.measures for item in items)]
-        for note in collect_notes(items, shown, width=width):
+        defined_names = [name for name in measures if all(name in item.measures for item in items)]
+        for note in collect_notes(items, defined_names, width=width):
             (warnings if WARNING in note else remarks).append(f"{prefix}{note}")
     return warnings, id_lines, remarks
 
