@@ -99,8 +99,8 @@ def command(
 
     SYSTEM is a name that `karat systems` lists, with options in brackets: `tagme[rho=0.2]`. An option that several
     systems share may be a flag: `--nil 0.5`. `--kb NAME|DIR` is the knowledge base of the systems and of the scoring,
-    as in `karat score`. `TITLE=SYSTEM` names a system in tables and files. `command:./my-linker --flag` runs any program,
-    `predictions:FILE` uses existing predictions, and `FILE.toml` is an experiment file.
+    as in `karat score`. `TITLE=SYSTEM` names a system in tables and files. `command:./my-linker --flag` runs any
+    program, `predictions:FILE` uses existing predictions, and `FILE.toml` is an experiment file.
 
     Karat caches each response as it arrives. An interrupted run resumes where it stopped, and a repeated run only
     retries failed documents. The predictions record the error of each failed document.
