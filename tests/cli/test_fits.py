@@ -203,6 +203,22 @@ def test_names_wrap_and_numbers_do_not():
     ]
 
 
+def test_a_long_address_is_divided_behind_a_separator_and_does_not_divide_its_table():
+    head = ["", "precision", "recall", "F1", "gold"]
+    rows = [head, ["nif:http://127.0.0.1:9124/nif", "100.0", "33.3", "50.0", "3"]]
+    assert format_table(rows, width=57, block_starts=(4,)).split("\n") == [
+        "                            precision  recall    F1  gold",
+        "nif:http://127.0.0.1:9124/      100.0    33.3  50.0     3",
+        "  nif",
+    ]
+    assert format_table(rows, width=48, block_starts=(4,)).split("\n") == [
+        "                   precision  recall    F1  gold",
+        "nif:http://            100.0    33.3  50.0     3",
+        "  127.0.0.1:9124/",
+        "  nif",
+    ]
+
+
 def test_notes_are_wrapped_and_never_cut_and_the_first_eight_are_shown():
     notes = ["short", "a long note " * 10, *(f"note {number}" for number in range(9))]
     few = format_notes(notes, 40, details=False).split("\n")

@@ -202,6 +202,8 @@ def test_systems_on_the_command_line(karat_cli):
     assert "if perfect" in shown
     assert karat_cli("systems", "stages", "oracle").code == 2
     assert karat_cli("systems", "show", "tagmee").code == 2
+    for name in ("predictions", "predictions:mine.jsonl"):
+        assert "any format that karat score reads" in " ".join(karat_cli("systems", "show", name).out.split())
 
 
 def test_stored_predictions_are_those_of_the_linker(demo):

@@ -100,6 +100,9 @@ def score_runs(
         layout.check(n_runs, in_memory=engine is None)
         facets = (*request.requested_facets, *layout.layout.facets)
         request = request.replace(extra_measures=layout.layout.measures, by=facets)
+    dev = None if tuning is None else _load_dev(tuning, engine)
+    if isinstance(dev, Corpus) and dev.has_text and tuning is not None and not tuning.predictions:
+        inputs = msgspec.structs.replace(inputs, further_texts=dev)
     corpus, runs = _load_inputs(inputs, engine, text=text or request.needs_text)
     newer = describe_newer_version(corpus.name)
     notes = [] if newer is None else [newer]
@@ -108,8 +111,8 @@ def score_runs(
         corpus = _apply_steps(corpus, steps, request, notes)
         runs = [filter_run(run, before, corpus) for run in runs]
     tuned = [(run, request) for run in runs]
-    if tuning is not None:
-        tuned = list(_tune_thresholds(tuning, corpus, runs, request, engine, steps, notes))
+    if tuning is not None and dev is not None:
+        tuned = list(_tune_thresholds(tuning, dev, corpus, runs, request, engine, steps, notes))
     scored = []
     for run, run_request in tuned:
         with track_progress(f"scoring {run.name}", len(corpus)) as progress:
@@ -135,8 +138,14 @@ def _apply_steps(corpus: Corpus, steps: Sequence[str], request: Request, notes: 
     return remaining
 
 
+def _load_dev(tuning: Tuning, engine: str | None) -> Corpus:
+    """Load the development corpus; with an engine as partitions, typed as in `_load_inputs`."""
+    return load(tuning.gold) if engine is None else cast("Corpus", load_partitioned(tuning.gold, gold=True))
+
+
 def _tune_thresholds(
     tuning: Tuning,
+    dev: Corpus,
     corpus: Corpus,
     runs: Sequence[Run],
     request: Request,
@@ -144,12 +153,11 @@ def _tune_thresholds(
     steps: Sequence[str],
     notes: list[str],
 ) -> Iterator[tuple[Run, Request]]:
-    """Yield each run with the request that has the threshold tuned on the development corpus.
+    """Yield each run with the request that has the threshold tuned on the development corpus `dev`.
 
     The threshold is an oracle if the development corpus is the scored corpus. The same steps apply to both. Responses
     to development documents that are not scored are removed from the runs. What is to know is added to `notes`.
     """
-    dev = load(tuning.gold) if engine is None else cast("Corpus", load_partitioned(tuning.gold, gold=True))
     full_dev = dev  # documents that steps remove are still development documents
     if steps:
         dev = _apply_steps(dev, steps, request, notes)

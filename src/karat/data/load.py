@@ -455,11 +455,13 @@ class Inputs(msgspec.Struct, frozen=True):
     `gold`: the gold standard.
     `predictions`: the files of predictions.
     `has_shared_gold`: every file holds gold labels and predictions, and the gold labels must be equal.
+    `further_texts`: documents outside the gold standard in whose texts predictions are located too.
     """
 
     gold: _Input
     predictions: tuple[_Input, ...]
     has_shared_gold: bool = False
+    further_texts: Corpus | None = None
 
     @property
     def run_names(self) -> list[str]:
@@ -493,21 +495,28 @@ class Inputs(msgspec.Struct, frozen=True):
         if not self.has_shared_gold and not (self.gold in self.predictions and self.gold.holds_both):
             with ThreadPoolExecutor(max_workers=2) as pool:
                 corpus = pool.submit(_load_gold, self.gold, text=text)
-                texts = partial(self._load_with_text, corpus.result)
-                runs = [pool.submit(_load_predictions, item, texts) for item in self.predictions]
+                runs = [
+                    pool.submit(_load_predictions, item, partial(self._load_with_text, item, corpus.result))
+                    for item in self.predictions
+                ]
                 return corpus.result(), [run.result() for run in runs]
         gold, gold_run = _load_gold_and_predictions(self.gold, text=text)
         return gold, [
             gold_run if item == self.gold else self._load_run(item, gold, text=text) for item in self.predictions
         ]
 
-    def _load_with_text(self, gold: Callable[[], Corpus]) -> Corpus:
-        """Return the corpus that `gold` returns, to locate predictions.
+    def _load_with_text(self, item: _Input, gold: Callable[[], Corpus]) -> Corpus:
+        """Return the corpus that `gold` returns, to locate the predictions of `item`, with all further documents.
 
-        A corpus without texts is loaded again with texts.
+        A corpus without texts is loaded again with texts. Formats that refer to rows of the gold file get no more.
         """
         corpus = gold()
-        return corpus if corpus.has_text else _load_gold(self.gold, text=True)
+        corpus = corpus if corpus.has_text else _load_gold(self.gold, text=True)
+        if self.further_texts is None or item.detected_format.needs_gold_rows:
+            return corpus
+        gold_ids = set(corpus.ids.to_pylist())
+        further = [document for document in self.further_texts if document.id not in gold_ids]
+        return replace(Corpus.from_documents([*corpus, *further], name=corpus.name), skipped=corpus.skipped)
 
     @property
     def is_partitioned(self) -> bool:

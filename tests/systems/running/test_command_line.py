@@ -14,11 +14,12 @@ import pytest
 
 from karat.analysis.comparison.api import compare
 from karat.data.load import load, load_run
+from karat.model.errors import UsageError
 from karat.model.spec.external_access import TrainingDetails
 from karat.systems.adapters.nif import TURTLE
 from karat.systems.running.experiment import ExperimentFile
 from karat.systems.running.nif_handler import open_nif_handler
-from karat.systems.running.system import RunnableSystem
+from karat.systems.running.system import RunnableSystem, make_titles_unique
 from karat.systems.running.system_runner import RunOptions
 from karat.web.server.nif_server import create_server
 from tests.conftest import ROOT
@@ -183,6 +184,49 @@ def test_what_a_model_says_is_final_and_not_asked_for_again(karat_cli):
     assert "llm:small" in ran.out, "its name, without an address that is longer than the name"
 
 
+def says_berlin(asked):
+    """A model that names the only city of the text, in an unreadable way for Paris."""
+    is_berlin = asked.json["messages"][0]["content"].endswith("Berlin is old.")
+    content = '[{"text": "Berlin", "title": "Berlin"}]' if is_berlin else "Paris, of course."
+    usage = {"prompt_tokens": 1_000_000, "completion_tokens": 500_000}
+    return {"model": "small-1", "choices": [{"message": {"content": content}}], "usage": usage}
+
+
+def test_prices_and_snapshots_do_not_change_the_request_so_the_cache_stays(karat_cli):
+    def run(options: str) -> dict[str, object]:
+        ran = karat_cli("run", f"llm[url={service.address}/v1{options}]:small", "--on", "gold.jsonl", "--json", "-")
+        (row,) = json.loads(ran.out)["runs"]
+        (prediction,) = next(iter(load_run(row["file"]))).predictions
+        return {**row, "entity": prediction.entity}
+
+    with playing(says_berlin) as service:
+        first = run("")
+        priced = run(",price-in=2,price-out=4")
+        titled = run(",kb=")
+        assert len(service.asked) == 2, "each document once"
+        warmer = run(",temperature=1")
+        assert len(service.asked) == 4, "another temperature is another request"
+    assert (first.get("cost"), first["entity"]) == (None, "Q64")
+    assert priced["cost"] == 8, "two requests of 2 + 0.5 * 4"
+    assert (priced["cached"], titled["cached"], warmer["cached"]) == (2, 2, 0)
+    assert titled["entity"] == "Berlin"
+    assert first["counts"] == priced["counts"]
+
+
+def test_replies_are_kept_as_they_came_and_can_be_read_again(karat_cli):
+    with playing(says_berlin) as service:
+        arguments = ("run", f"llm[url={service.address}/v1]:small", "--on", "gold.jsonl")
+        ran = karat_cli(*arguments)
+        again = karat_cli(*arguments)
+    (path,) = Path("runs").rglob("replies/*.jsonl")
+    assert f"Replies as they came: {path}" in ran.out
+    assert f"Replies as they came: {path}" in again.out, "from the cache too"
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert records[1]["response"]["body"]["choices"][0]["message"]["content"] == "Paris, of course."
+    scored = karat_cli("score", "gold.jsonl", str(path))
+    assert "failed: no list of predictions in the answer (d2)" in scored.out
+
+
 def test_options_of_systems_are_flags_of_stages_too(karat_cli):
     ran = karat_cli("systems", "stages", "prior", "--on", "gold.jsonl", "--substitute", "popularity")
     assert ran.code == 0, ran.err
@@ -196,6 +240,57 @@ def test_repeated_runs_show_how_much_scores_vary(karat_cli):
     assert ran.code == 0, ran.err
     assert "repeated runs" in ran.out
     assert "sd" in ran.out
+
+
+def test_a_system_may_be_given_a_title(karat_cli):
+    with playing(says_berlin) as service:
+        model = f"llm[url={service.address}/v1]:small"
+        ran = karat_cli("run", f"A={model}", "my second=oracle", "--on", "gold.jsonl", "--json", "out.json")
+    assert ran.code == 0, ran.err
+    rows = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
+    assert [row["system"] for row in rows] == ["A", "my second"]
+    assert rows[0]["file"] == "runs/gold/A.jsonl"
+    assert karat_cli("compare", "--gold", "gold.jsonl", *(row["file"] for row in rows)).code == 0
+
+
+def test_titles_in_experiments_name_their_training_too(karat_cli, tmp_path):
+    more = {"training.A.data": '"the gold itself"'}
+    systems = json.dumps(["A=oracle", "B=oracle"])
+    (tmp_path / "e.toml").write_text(experiment(systems=systems, **more), encoding="utf-8")
+    assert karat_cli("run", "e.toml").code == 0
+    runs = {name: load_run(f"runs/gold/{name}.jsonl") for name in "AB"}
+    assert [runs[name].name for name in "AB"] == ["A", "B"]
+    assert "the gold itself" in runs["A"].metadata.values()
+    assert "the gold itself" not in runs["B"].metadata.values()
+
+
+def test_two_systems_of_one_title_are_told_apart_by_what_differs():
+    url = "http://models.example.org:8000/v1"
+    texts = [f"llm[url={url},prompt=a.txt]:small", f"llm[url={url},prompt=b.txt]:small", f"llm[url={url}]:small"]
+    systems = make_titles_unique([RunnableSystem.from_text(text) for text in texts])
+    assert [system.title for system in systems] == ["llm[prompt=a.txt]:small", "llm[prompt=b.txt]:small", "llm:small"]
+    with pytest.raises(UsageError, match="A occurs twice"):
+        make_titles_unique([RunnableSystem.from_text("A=oracle"), RunnableSystem.from_text("A=popular")])
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("nif:http://127.0.0.1:9124/nif", "nif:127.0.0.1:9124"),
+        ("http:https://linker.example/link?x=1", "http:linker.example"),
+        ("llm[url=http://localhost:8000/v1]:small", "llm:small"),
+        ("command:./linker --depth=2", "command:./linker --depth=2"),
+        ("graph[variant=local]", "graph[variant=local]"),
+        ("predictions:runs/a=b.jsonl", "a=b"),
+    ],
+)
+def test_default_titles_are_short_and_an_equals_sign_elsewhere_is_no_title(text, title):
+    assert RunnableSystem.from_text(text).title == title
+
+
+def test_two_services_on_one_host_are_told_apart_by_their_paths():
+    systems = [RunnableSystem.from_text(f"nif:http://127.0.0.1:9124/{path}") for path in ("a", "b")]
+    assert [system.title for system in make_titles_unique(systems)] == ["nif:127.0.0.1:9124/a", "nif:127.0.0.1:9124/b"]
 
 
 @pytest.mark.parametrize(
@@ -350,3 +445,74 @@ def test_resolved_ids_use_the_knowledge_base_of_the_systems(karat_cli):
     assert karat_cli("run", "popular", "--on", "titles.jsonl", "--kb", "starter", *options).code == 0
     (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
     assert row["measures"]["strong:micro.f1"] == 1.0
+
+
+@pytest.fixture
+def titles():
+    """A gold standard of titles for predictions of Wikidata ids, of which a table maps one."""
+    labels = [
+        {"start": 0, "end": 6, "entity": "http://dbpedia.org/resource/Berlin"},
+        {"start": 11, "end": 16, "entity": "http://dbpedia.org/resource/Paris"},
+    ]
+    Path("titles.jsonl").write_text(
+        json.dumps({"id": "d1", "text": "Berlin and Paris.", "labels": labels}) + "\n", encoding="utf-8"
+    )
+    predictions = [{"start": 0, "end": 6, "entity": "Q64"}, {"start": 11, "end": 16, "entity": "Q90"}]
+    Path("mine.jsonl").write_text(json.dumps({"id": "d1", "predictions": predictions}) + "\n", encoding="utf-8")
+    Path("tables").mkdir()
+    Path("tables/same_as.tsv").write_text("Q64\thttp://dbpedia.org/resource/Berlin\n", encoding="utf-8")
+
+
+def test_the_scoring_uses_the_knowledge_base_whatever_options_the_system_has(karat_cli, titles):
+    scoring = ("--profile", "gerbil", "--kb", "tables", "--json", "-")
+    ran = karat_cli("run", "predictions:mine.jsonl", "--on", "titles.jsonl", *scoring)
+    assert ran.code == 0, ran.err
+    (row,) = json.loads(ran.out)["runs"]
+    assert row["measures"]["strong:micro.f1"] == 0.5, "one of two links is in the table"
+    scored = json.loads(karat_cli("score", "titles.jsonl", "mine.jsonl", *scoring).out)
+    assert scored["measures"]["strong:micro.f1"] == 0.5
+
+
+def test_the_commands_that_a_run_ends_with_name_the_knowledge_base(karat_cli, titles):
+    ran = karat_cli("run", "predictions:mine.jsonl", "--on", "titles.jsonl", "--profile", "gerbil", "--kb", "tables")
+    assert "|kb:tables@" in ran.out.replace("\n", "")
+    assert "--profile gerbil --kb tables" in " ".join(ran.out.replace("\\", "").split())
+
+
+def test_a_system_in_brackets_keeps_its_own_knowledge_base(karat_cli, titles):
+    ran = karat_cli("run", "popular[kb=starter]", "--on", "titles.jsonl", "--kb", "tables", "--json", "-")
+    assert ran.code == 0, ran.err
+    (row,) = json.loads(ran.out)["runs"]
+    assert row["system"] == "popular[kb=starter]"
+
+
+@pytest.mark.parametrize(
+    ("system", "more"),
+    [
+        ("predictions:mine.jsonl", 'kb = "tables"'),
+        ("predictions:mine.jsonl", '[options]\nkb = "tables"'),
+        ("popular", 'kb = "tables"\n[options]\nkb = "starter"'),
+    ],
+    ids=["field", "option", "field for the scoring, option for the system"],
+)
+def test_an_experiment_scores_with_its_knowledge_base(karat_cli, titles, system, more):
+    Path("e.toml").write_text(
+        f'systems = ["{system}"]\ndatasets = ["titles.jsonl"]\nprofile = "gerbil"\n{more}\n', encoding="utf-8"
+    )
+    ran = karat_cli("run", "e.toml", "--json", "out.json")
+    assert ran.code == 0, ran.err
+    assert "|kb:tables@" in ran.out.replace("\n", "")
+    (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["runs"]
+    assert row["measures"]["strong:micro.f1"] == 0.5
+
+
+def test_an_experiment_warns_and_says_which_ids_cannot_match(karat_cli, titles):
+    Path("e.toml").write_text(
+        'systems = ["predictions:mine.jsonl"]\ndatasets = ["titles.jsonl"]\nprofile = "gerbil"\n'
+        'relations = ["weak", "strong"]\n',
+        encoding="utf-8",
+    )
+    ran = karat_cli("run", "e.toml", "--details")
+    assert ran.out.startswith("mine: warning: no entity id of the predictions occurs in the gold standard")
+    line = "ids: gold DBpedia en 2; predictions QID 2; 2 gold labels cannot match any predicted id"
+    assert line in " ".join(ran.out.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +18,7 @@ from karat.cli.sending import confirm_sending
 
 if TYPE_CHECKING:
     from karat.model.errors import KaratError
+    from karat.model.results.result import Result
     from karat.systems.running.experiment import Experiment, ExperimentResult
     from karat.systems.running.system_runner import RunOptions
 
@@ -96,8 +98,9 @@ def command(
     """Run systems on datasets and score them.
 
     SYSTEM is a name that `karat systems` lists, with options in brackets: `tagme[rho=0.2]`. An option that several
-    systems share may be a flag: `--kb DIR`. `command:./my-linker --flag` runs any program, `predictions:FILE` uses
-    existing predictions, and `FILE.toml` is an experiment file.
+    systems share may be a flag: `--nil 0.5`. `--kb NAME|DIR` is the knowledge base of the systems and of the scoring,
+    as in `karat score`. `TITLE=SYSTEM` names a system in tables and files. `command:./my-linker --flag` runs any
+    program, `predictions:FILE` uses existing predictions, and `FILE.toml` is an experiment file.
 
     Karat caches each response as it arrives. An interrupted run resumes where it stopped, and a repeated run only
     retries failed documents. The predictions record the error of each failed document.
@@ -115,7 +118,12 @@ def command(
     from karat.render.systems.runs import render_tuned_nil, to_json
     from karat.systems.running.experiment import create_experiment, read_experiment, run_experiment
     from karat.systems.running.nil_tuning import tune_experiment
-    from karat.systems.running.prediction_files import describe_transfers, list_commands, write_predictions
+    from karat.systems.running.prediction_files import (
+        describe_transfers,
+        list_commands,
+        write_predictions,
+        write_replies,
+    )
 
     names, flags = split_arguments(arguments)
     check_paths(datasets, [json_file, chart])
@@ -148,11 +156,13 @@ def command(
         echo(render_tuned_nil(tuned, page_width()), err=json_file == "-")
     outcomes: list[ExperimentResult] = []
     files: list[str] = []
+    replies: list[str] = []
     failures: dict[str, KaratError] = {}
     try:
         for outcome in run_experiment(experiment, lambda system, error: failures.setdefault(system.title, error)):
             outcomes.append(outcome)
             files.append(write_predictions(outcome, out, experiment))
+            replies += filter(None, [write_replies(outcome, out, experiment)])
     except KeyboardInterrupt:
         echo("karat: interrupted. Run the same command again to resume.", err=True)
         raise
@@ -168,23 +178,31 @@ def command(
     )
     if json_file != "-":
         _print_scores(experiment, outcomes, details=details)
-        _print_summary(experiment, outcomes, files, out, details=details)
+        _print_summary(experiment, outcomes, files, replies, out, details=details)
     if failures or any(outcome.has_failed for outcome in outcomes):
         sys.exit(1)
 
 
 def _print_summary(
-    experiment: Experiment, outcomes: list[ExperimentResult], files: list[str], out: str, *, details: bool
+    experiment: Experiment,
+    outcomes: list[ExperimentResult],
+    files: list[str],
+    replies: list[str],
+    out: str,
+    *,
+    details: bool,
 ) -> None:
     """Print times, costs and failures of the runs, the variance of repeated runs, and commands to try next.
 
-    `files` has the file of predictions of each outcome, `out` is the output folder. With --limit, the gold files that
-    the commands need are written too. `details`: whether to print errors in full.
+    `files` has the file of predictions of each outcome, `replies` the files of replies, `out` is the output folder.
+    With --limit, the gold files that the commands need are written too. `details`: whether to print errors in full.
     """
     from karat.render.systems.runs import render_next_commands, render_page, render_repetitions
     from karat.systems.running.prediction_files import format_scoring_options, group_repeats, prepare_gold
 
     echo(render_page([outcome.system_run for outcome in outcomes], page_width(), details=details))
+    if replies:
+        echo("Replies as they came: " + ", ".join(replies) + "\n")
     if experiment.run_options.repeats > 1:
         echo(render_repetitions(group_repeats(outcomes), page_width()))
     predictions = {
@@ -221,9 +239,17 @@ def _print_scores(experiment: Experiment, outcomes: list[ExperimentResult], *, d
     from karat.model.spec.report import Style
     from karat.render.systems.experiment import render_page
 
+    outcomes = [replace(outcome, result=_drop_failures(outcome.result)) for outcome in outcomes]
     if experiment.relations:
-        echo(render_page(experiment, outcomes, page_width()))
+        echo(render_page(experiment, outcomes, page_width(), details=details))
         return
     for name in experiment.datasets:
         print_tables([outcome.result for outcome in outcomes if outcome.dataset == name], Style(details=details))
         echo("")
+
+
+def _drop_failures(result: Result) -> Result:
+    """Return the result without the note on failed documents, which the summary of the runs names too."""
+    from karat.model.failures import FAILED_NOTE
+
+    return replace(result, notes=tuple(note for note in result.notes if not note.startswith(FAILED_NOTE)))

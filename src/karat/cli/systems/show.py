@@ -15,11 +15,17 @@ def command(name: str) -> None:
 
     \b
     karat systems show graph
+    karat systems show predictions
     """
     from karat.model.registry import get_plugin
-    from karat.model.spec.system import System
-    from karat.render.systems.catalogue import describe_system, render_system
+    from karat.model.spec.system import System, parse_system
+    from karat.render.systems.catalogue import describe_system, render_published, render_system
+    from karat.systems.running.system import PUBLISHED
 
+    name = parse_system(name).name
+    if name == PUBLISHED:
+        print_page(lambda: render_published(page_width()))
+        return
     system = get_plugin("systems", name, System)
     entry = describe_system(name)
     print_page(lambda: render_system(entry, citation=system.citation, claims=system.claims, width=page_width()))

@@ -7,6 +7,7 @@ shortened.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
@@ -16,6 +17,8 @@ from karat.model.output.control_chars import escape_controls
 GAP = "  "
 _MIN_TEXT_WIDTH = 16  # characters of a text column
 _MIN_HEAD_WIDTH = 12  # characters of a head that are not wrapped
+_SEPARATORS = (re.compile(r"[/:,;=+\]](?![/:])"), re.compile(r"[_.-]"))
+"""Characters behind which a long word may be divided."""
 _MAX_NOTES = 8  # printed without --details
 
 
@@ -72,8 +75,10 @@ def _min_width(index: int, column: Sequence[str], left: Collection[int], width: 
 def _divide_columns(min_widths: Sequence[int], width: int, block_starts: Collection[int]) -> list[list[int]]:
     """Return the column indices of each block: as few blocks as possible, of about equal width.
 
-    Every block starts with column 0. The blocks start at `block_starts` if all of them fit into `width`.
+    Every block starts with column 0. Several blocks start at `block_starts` if all of them fit into `width`.
     """
+    if _total_width(min_widths) <= width:
+        return [list(range(len(min_widths)))]
     if block_starts:
         starts = [1, *(index for index in range(2, len(min_widths)) if index in block_starts), len(min_widths)]
         blocks = [[0, *range(start, end)] for start, end in pairwise(starts)]
@@ -117,10 +122,36 @@ def _draw_block(
 
 
 def _wrap_cell(cell: str, width: int, *, hang: bool = False) -> list[str]:
-    """Return the lines of a cell, wrapped at `width` characters; `hang` indents all but the first."""
+    """Return the lines of a cell, wrapped at `width` characters; `hang` indents all but the first.
+
+    A word that is too long, such as an address, is divided behind a separator if possible.
+    """
     if len(cell) <= width:
         return [cell]
-    return textwrap.wrap(cell, width, subsequent_indent=GAP * hang, break_on_hyphens=False)
+    indent = GAP * hang
+    lines = textwrap.wrap(cell, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+    divided = []
+    for line in lines:
+        rest = line
+        while len(rest) > width:
+            end = _find_division(rest, width)
+            divided.append(rest[:end])
+            rest = indent + rest[end:]
+        divided.append(rest)
+    return divided
+
+
+def _find_division(line: str, width: int) -> int:
+    """Return where to divide a line without spaces: behind the last separator in its first `width` characters.
+
+    Marks of addresses and options come before points and hyphens. Without any, or only in the first third, divide at
+    `width`.
+    """
+    for separator in _SEPARATORS:
+        ends = [match.end() for match in separator.finditer(line, 0, width) if match.end() > width // 3]
+        if ends:
+            return ends[-1]
+    return width
 
 
 def wrap_text(text: str, width: int | None, *, hang: str = GAP) -> str:

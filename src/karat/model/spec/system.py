@@ -142,6 +142,11 @@ class System:
     """The stages that can be used separately in a pipeline."""
     fingerprint: Callable[[Any], Mapping[str, str]] = lambda options: {}
     """Return what else determines the predictions, such as a model version; part of manifests and cache keys."""
+    read_reply: Callable[[Any], Callable[[Document, bytes], Response]] | None = None
+    """Return the function that reads replies with some options, for a system that reports its replies.
+
+    The cache keeps these replies and reads them again, so that options outside the request may change.
+    """
 
     # Requirements
     argument: str = ""
@@ -181,9 +186,19 @@ class SystemName(NamedTuple):
     """The options in the name, unparsed."""
 
 
-def option(default: Any, description: str) -> Any:  # noqa: ANN401  # like `dataclasses.field`
-    """Return the dataclass field of a system's option, with a default and the help text `description`."""
-    return field(default=default, metadata={"description": description})
+def option(default: Any, description: str, *, in_request: bool = True) -> Any:  # noqa: ANN401  # like `dataclasses.field`
+    """Return the dataclass field of a system's option, with a default and the help text `description`.
+
+    `in_request`: whether the option changes what the system is asked, so that cached responses with another value do
+    not count. Options that only change how a reply is read need `read_reply`.
+    """
+    return field(default=default, metadata={"description": description, "in_request": in_request})
+
+
+def select_request(options: Any) -> Any:  # noqa: ANN401  # of any system
+    """Return the options with defaults in place of those that do not change what the system is asked."""
+    others = [field for field in fields(options) if not field.metadata.get("in_request", True)]
+    return replace(options, **{field.name: field.default for field in others})
 
 
 def parse_system(text: str) -> SystemName:

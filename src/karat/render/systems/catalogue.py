@@ -16,6 +16,7 @@ from karat.protocols.papers.published_claims import name_datasets, name_measure
 from karat.render.tables import UNDEFINED
 from karat.systems.linking.abstention import load_system
 from karat.systems.linking.system import list_methods
+from karat.systems.running.system import PUBLISHED
 
 _GOLD_MENTIONS: Final = {"never": "no", "optional": "yes", "required": "only"}
 _LOCATIONS: Final = {"karat": "included in Karat", "outside": "external"}
@@ -189,6 +190,22 @@ def render_system(
         rest = f":{row.argument}" if row.argument else ""
         text += f"\n{row.name}[{example}]{rest} sets an option in the name\n"
     return text + _render_claims(row.name, claims, width)
+
+
+def render_published(width: int | None = None) -> str:
+    """Render what `predictions:FILE` is, which stands for a system; `width` as in `render_system`."""
+    return wrap_text(_PUBLISHED_PAGE, width or 120)
+
+
+_PUBLISHED_PAGE: Final = f"""\
+{PUBLISHED}:FILE: Predictions in a file
+
+It stands for a system wherever systems are named: karat run scores the file beside the systems that it runs. FILE may \
+have any format that karat score reads, and its header names the system. Nothing is run or sent, and times are those \
+that the file states. It has no options.
+
+karat run {PUBLISHED}:mine.jsonl light --on DATASET
+"""
 
 
 _CLAIM_HEADER: Final = ["published score", "dataset", "task", "measure", "value"]

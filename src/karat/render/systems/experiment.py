@@ -9,24 +9,56 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from karat.analysis.comparison.similarity import Similarity, similarity
+from karat.model.output.text_layout import format_notes, wrap_text
 from karat.model.profile_signatures import shorten_signature
+from karat.model.results.result import WARNING, Result, format_id_health
+from karat.plugins.reports.table import collect_notes
 from karat.render.tables import UNDEFINED, draw_text, format_percent
 from karat.systems.running.experiment import Experiment, ExperimentResult
 
 
-def render_page(experiment: Experiment, results: Sequence[ExperimentResult], width: int | None = None) -> str:
-    """Render a score table per relation, similarities of systems if the experiment has them, and times.
+def render_page(
+    experiment: Experiment, results: Sequence[ExperimentResult], width: int | None = None, *, details: bool = False
+) -> str:
+    """Render a score table per relation, similarities of systems if the experiment has them, times and notes.
 
-    `width`: columns to wrap at; None does not wrap.
+    Notes without which the scores mislead come first. `width`: columns to wrap at; None does not wrap. `details`:
+    whether to print notes in full.
     """
     head = [f"{experiment.title}\n{'=' * len(experiment.title)}"] if experiment.title else []
+    warnings, id_lines, remarks = _collect_notes(results, None if details else width)
     blocks = [
+        *([wrap_text("\n".join(warnings), width)] if warnings else []),
         *head,
         *(_render_scores(view, results, width) for view in _list_views(results)),
         *_render_similarities(experiment, results, width),
+        _render_times(experiment, results, width),
+        *([wrap_text("\n".join(id_lines), width)] if id_lines else []),
+        *([format_notes(remarks, width, details=details)] if remarks else []),
     ]
     signatures = dict.fromkeys(str(shorten_signature(outcome.result.signature)) for outcome in results)
-    return "\n\n".join([*blocks, _render_times(experiment, results, width), "\n".join(signatures)]) + "\n"
+    return "\n\n".join([*blocks, "\n".join(signatures)]) + "\n"
+
+
+def _collect_notes(results: Sequence[ExperimentResult], width: int | None) -> tuple[list[str], list[str], list[str]]:
+    """Return the warnings, the lines on ids and the other notes of all datasets, which are named if there are several.
+
+    With a `width`, notes on several systems do not name them all.
+    """
+    datasets: dict[str, list[Result]] = {}
+    for outcome in results:
+        datasets.setdefault(outcome.corpus.name, []).append(outcome.result)
+    measures = [f"{view}:micro.{name}" for view in _list_views(results) for name in ("p", "r", "f1")]
+    warnings: list[str] = []
+    id_lines: list[str] = []
+    remarks: list[str] = []
+    for dataset, items in datasets.items():
+        prefix = f"{dataset}: " if len(datasets) > 1 else ""
+        id_lines += [f"{prefix}{line}" for line in format_id_health((item.run, item.id_health) for item in items)]
+        defined_names = [name for name in measures if all(name in item.measures for item in items)]
+        for note in collect_notes(items, defined_names, width=width):
+            (warnings if WARNING in note else remarks).append(f"{prefix}{note}")
+    return warnings, id_lines, remarks
 
 
 def _list_views(results: Sequence[ExperimentResult]) -> list[str]:
@@ -81,7 +113,11 @@ def _render_similarities(experiment: Experiment, results: Sequence[ExperimentRes
             outcomes[0].corpus,
             [outcome.system_run.run for outcome in outcomes],
             profile=experiment.profile,
-            settings={"match": ",".join(experiment.similarity)},
+            settings={
+                **{name: value for name, value in experiment.settings.items() if name != "threshold"},
+                "match": ",".join(experiment.similarity),
+            },
+            kb=experiment.id_kb,
             best_threshold=experiment.threshold if (experiment.threshold or "").startswith("oracle") else None,
         )
         blocks += [

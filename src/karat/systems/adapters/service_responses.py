@@ -14,7 +14,7 @@ from karat.model.document import UNLINKED, Candidate, Document, EntityId, Predic
 from karat.model.errors import ResponseError
 from karat.model.json.decoder import JsonError, decode_json
 from karat.storage.retry import call_with_retries
-from karat.systems.adapters.telemetry import count_event, redact_secrets, report_seconds
+from karat.systems.adapters.telemetry import RETRIED_EVENT, count_event, redact_secrets, report_seconds
 
 UTF16_EVENT: Final = "predictions with offsets in UTF-16 units (converted)"
 
@@ -47,7 +47,7 @@ class PerDocumentLinker:
             return response
 
         try:
-            return call_with_retries(send, on_retry=lambda: count_event("retried requests"))
+            return call_with_retries(send, on_retry=lambda: count_event(RETRIED_EVENT))
         except ResponseError as problem:
             return Response(document.id, error=redact_secrets(str(problem)))
 

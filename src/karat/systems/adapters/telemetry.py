@@ -16,6 +16,7 @@ import msgspec
 from karat.model.document import Response
 from karat.model.errors import UsageError
 
+RETRIED_EVENT: Final = "retried requests"
 REDACTED_EVENT: Final = "credentials in responses (replaced by the name of their variable)"
 
 _MIN_SECRET_LENGTH: Final = 4  # shorter values would match everywhere
@@ -29,12 +30,14 @@ class ResponseTelemetry:
     `seconds`: duration of the successful request; None if the adapter reports none.
     `is_final`: the error is the system's own answer, so the document is not sent again.
     `peak_memory`: maximal memory of a started program, in bytes.
+    `reply`: what the system sent, as it came, if the cache keeps it; see `System.read_reply`.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float | None = None
     is_final: bool = False
     peak_memory: int = 0
+    reply: str = ""
 
 
 _current: ContextVar[ResponseTelemetry | None] = ContextVar("telemetry", default=None)
@@ -79,6 +82,13 @@ def report_final_error() -> None:
         telemetry.is_final = True
 
 
+def report_reply(body: bytes) -> None:
+    """Store what the system sent in the current telemetry, so that the cache keeps it."""
+    telemetry = _current.get()
+    if telemetry is not None:
+        telemetry.reply = body.decode("utf-8", "replace")
+
+
 _secrets: dict[str, str] = {}
 
 
@@ -115,7 +125,8 @@ def redact_secrets(text: str) -> str:
 
 
 def redact_response(response: Response, telemetry: ResponseTelemetry) -> Response:
-    """Return a response without hidden values, as `redact_secrets` does, and replace them in the telemetry's counts."""
+    """Return a response without hidden values, as `redact_secrets` does, and replace them in the telemetry."""
+    telemetry.reply = redact_secrets(telemetry.reply)
     with capture_telemetry() as redaction:
         clean = _redact_strings(msgspec.to_builtins(response)) if _secrets else None
         counts = Counter({redact_secrets(event): count for event, count in telemetry.counts.items()})

@@ -24,8 +24,8 @@ class _BabelfyOptions:
     url: str = option("https://babelfy.io/v1/disambiguate", "URL of the service.")
     lang: str = option("EN", "Language of the texts.")
     kind: Literal["NAMED_ENTITIES", "CONCEPTS", "ALL"] = option("NAMED_ENTITIES", "Type of annotations.")
-    key: str = option("BABELFY_KEY", "Environment variable with the BabelNet key.")
-    timeout: float = option(60.0, "Timeout per document in seconds.")
+    key: str = option("BABELFY_KEY", "Environment variable with the BabelNet key.", in_request=False)
+    timeout: float = option(60.0, "Timeout per document in seconds.", in_request=False)
 
 
 class _Fragment(msgspec.Struct):

@@ -15,7 +15,7 @@ class _CommandOptions:
     """The options of `command`."""
 
     argument: str = option("", "Command with arguments; no shell is used.")
-    timeout: float = option(60.0, "Timeout per document in seconds.")
+    timeout: float = option(60.0, "Timeout per document in seconds.", in_request=False)
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
 
 

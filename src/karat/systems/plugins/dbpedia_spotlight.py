@@ -25,7 +25,7 @@ class _SpotlightOptions:
     url: str = option("https://api.dbpedia-spotlight.org/en", "URL of the service, up to the language.")
     confidence: float = option(0.5, "Minimum confidence.")
     support: int = option(0, "Minimum number of links to an entity.")
-    timeout: float = option(60.0, "Timeout per document in seconds.")
+    timeout: float = option(60.0, "Timeout per document in seconds.", in_request=False)
 
 
 class _Resource(msgspec.Struct):

@@ -22,7 +22,7 @@ class _FishingOptions:
     url: str = option("https://cloud.science-miner.com/nerd/service", "URL of the service.")
     lang: str = option("en", "Language of the texts.")
     mentions: str = option("ner+wikipedia", "Mention recognisers, joined by +.")
-    timeout: float = option(120.0, "Timeout per document in seconds.")
+    timeout: float = option(120.0, "Timeout per document in seconds.", in_request=False)
 
 
 class _Entity(msgspec.Struct):

@@ -23,7 +23,9 @@ class _LinkingsOptions:
     reranker_model: str = option("", "Folder of a trained reranker.")
     candidates: int = option(30, "Maximum number of candidates per mention.")
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
-    timeout: float = option(1800.0, "Timeout per document in seconds; the first one includes loading models.")
+    timeout: float = option(
+        1800.0, "Timeout per document in seconds; the first one includes loading models.", in_request=False
+    )
 
 
 def _command(options: _LinkingsOptions) -> tuple[str, ...]:

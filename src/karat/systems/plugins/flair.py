@@ -20,7 +20,9 @@ class _FlairOptions:
     candidates: int = option(1, "Maximum number of candidates per mention, if the linker ranks several.")
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
     timeout: float = option(
-        1800.0, "Timeout per document in seconds; the first one includes downloading and loading the models."
+        1800.0,
+        "Timeout per document in seconds; the first one includes downloading and loading the models.",
+        in_request=False,
     )
 
 

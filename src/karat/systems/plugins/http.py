@@ -17,8 +17,8 @@ class _HttpOptions:
     """The options of `http`."""
 
     argument: str = option("", "URL of the service.")
-    key: str = option("", "Environment variable with a token, sent as Authorization: Bearer.")
-    timeout: float = option(60.0, "Timeout per document in seconds.")
+    key: str = option("", "Environment variable with a token, sent as Authorization: Bearer.", in_request=False)
+    timeout: float = option(60.0, "Timeout per document in seconds.", in_request=False)
     version: str = option("", "Version of the service. Another version is not answered from the cache.")
 
 

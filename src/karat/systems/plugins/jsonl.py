@@ -15,7 +15,9 @@ class _JsonlOptions:
     """The options of `jsonl`."""
 
     argument: str = option("", "Command with arguments; no shell is used.")
-    timeout: float = option(300.0, "Timeout per document in seconds; the first one includes loading models.")
+    timeout: float = option(
+        300.0, "Timeout per document in seconds; the first one includes loading models.", in_request=False
+    )
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +26,7 @@ from karat.storage.files import Source
 from karat.storage.http_client import WebRequest, is_local
 from karat.systems.adapters.program import locate_predictions
 from karat.systems.adapters.service_responses import parse_json
-from karat.systems.adapters.telemetry import count_event, get_credential, report_final_error
+from karat.systems.adapters.telemetry import count_event, get_credential, report_final_error, report_reply
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 
 UNPARSEABLE: Final = "unparseable responses"
@@ -69,15 +69,19 @@ class _LlmOptions:
 
     argument: str = option("", "Name of the model.")
     url: str = option("", "URL of the endpoint, up to /v1.")
-    key: str = option("OPENAI_API_KEY", "Environment variable with the key; not needed for local endpoints.")
-    kb: str = option("starter", "Snapshot in which titles are resolved; empty: keep the model's titles.")
+    key: str = option(
+        "OPENAI_API_KEY", "Environment variable with the key; not needed for local endpoints.", in_request=False
+    )
+    kb: str = option(
+        "starter", "Snapshot in which titles are resolved; empty: keep the model's titles.", in_request=False
+    )
     prompt: str = option("", "File with another prompt; the text is appended.")
     temperature: float = option(0.0, "Sampling temperature; below 0: the endpoint's default.")
     json_schema: bool = option(True, "Request JSON with a schema; not every endpoint supports this.")
     max_tokens: int = option(4096, "Maximum number of output tokens.")
-    price_in: float = option(-1.0, "Price per million input tokens; below 0: unknown.")
-    price_out: float = option(-1.0, "Price per million output tokens.")
-    timeout: float = option(300.0, "Timeout per document in seconds.")
+    price_in: float = option(-1.0, "Price per million input tokens; below 0: unknown.", in_request=False)
+    price_out: float = option(-1.0, "Price per million output tokens.", in_request=False)
+    timeout: float = option(300.0, "Timeout per document in seconds.", in_request=False)
 
 
 def _read_prompt(options: _LlmOptions) -> str:
@@ -92,8 +96,7 @@ def _start(options: _LlmOptions, gold_mentions: bool) -> Link:
     headers = {"Content-Type": "application/json"}
     if not is_local(options.url):
         headers["Authorization"] = f"Bearer {get_credential(options.key, 'the endpoint')}"
-    snapshot = open_snapshot(options.kb) if options.kb else None
-    prices = LlmPrices(*(None if price < 0 else price for price in (options.price_in, options.price_out)))
+    read_reply = _make_reader(options)
     request = LlmRequest(
         options.argument,
         _read_prompt(options),
@@ -101,12 +104,24 @@ def _start(options: _LlmOptions, gold_mentions: bool) -> Link:
         options.json_schema,
         options.max_tokens,
     )
+
+    def parse(document: Document, body: bytes) -> Response:
+        report_reply(body)
+        return read_reply(document, body)
+
     return make_web_linker(
         options.url.rstrip("/"),
         lambda document: request.to_web_request(document, headers),
-        lambda document, body: parse_llm_response(document, body, snapshot, prices),
+        parse,
         timeout=options.timeout,
     )
+
+
+def _make_reader(options: _LlmOptions) -> Callable[[Document, bytes], Response]:
+    """Return the function that reads the endpoint's reply, with the snapshot and the prices of the options."""
+    snapshot = open_snapshot(options.kb) if options.kb else None
+    prices = LlmPrices(*(None if price < 0 else price for price in (options.price_in, options.price_out)))
+    return lambda document, body: parse_llm_response(document, body, snapshot, prices)
 
 
 def _fingerprint(options: _LlmOptions) -> Mapping[str, str]:
@@ -285,6 +300,7 @@ SYSTEM = System(
     options=_LlmOptions,
     hardest_task="a2kb",
     fingerprint=_fingerprint,
+    read_reply=_make_reader,
     argument="MODEL",
     requirements=("an OpenAI-compatible endpoint", "a key in OPENAI_API_KEY for remote endpoints"),
     extra="services",

@@ -16,7 +16,7 @@ class _NifOptions:
     """The options of `nif`."""
 
     argument: str = option("", "URL of the service.")
-    timeout: float = option(600.0, "Timeout per document in seconds; GERBIL's is ten minutes.")
+    timeout: float = option(600.0, "Timeout per document in seconds; GERBIL's is ten minutes.", in_request=False)
     version: str = option("", "Version of the service. Another version is not answered from the cache.")
 
 

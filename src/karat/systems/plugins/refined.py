@@ -20,7 +20,9 @@ class _RefinedOptions:
     entities: str = option("wikipedia", "Entity set: wikipedia or wikidata.")
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
     timeout: float = option(
-        1800.0, "Timeout per document in seconds; the first one includes downloading and loading the model."
+        1800.0,
+        "Timeout per document in seconds; the first one includes downloading and loading the model.",
+        in_request=False,
     )
 
 

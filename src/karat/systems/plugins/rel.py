@@ -25,7 +25,7 @@ class _RelOptions:
 
     url: str = option("https://rel.cs.ru.nl/api", "URL of the service.")
     tagger: str = option("", "Mention tagger; empty: the service's default.")
-    timeout: float = option(120.0, "Timeout per document in seconds.")
+    timeout: float = option(120.0, "Timeout per document in seconds.", in_request=False)
 
 
 def _to_request(document: Document, options: _RelOptions) -> WebRequest:

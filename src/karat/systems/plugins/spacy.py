@@ -17,7 +17,9 @@ class _SpacyOptions:
     argument: str = option("", "Pipeline: a package or folder.")
     python: str = option("python3", "Python of the environment with spaCy and the pipeline.")
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
-    timeout: float = option(600.0, "Timeout per document in seconds; the first one includes loading the pipeline.")
+    timeout: float = option(
+        600.0, "Timeout per document in seconds; the first one includes loading the pipeline.", in_request=False
+    )
 
 
 def _command(options: _SpacyOptions) -> tuple[str, ...]:

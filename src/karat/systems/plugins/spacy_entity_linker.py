@@ -18,7 +18,7 @@ class _WikidataOptions:
     model: str = option("en_core_web_md", "spaCy pipeline to which the linker is added.")
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
     timeout: float = option(
-        600.0, "Timeout per document in seconds; the first one includes loading the knowledge base."
+        600.0, "Timeout per document in seconds; the first one includes loading the knowledge base.", in_request=False
     )
 
 

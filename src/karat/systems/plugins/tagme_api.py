@@ -25,8 +25,8 @@ class _TagmeOptions:
     url: str = option("https://tagme.d4science.org/tagme/tag", "URL of the service.")
     lang: str = option("en", "Language: en, de or it.")
     epsilon: str = option("", "Weight of context versus commonness; empty: the service's default.")
-    key: str = option("TAGME_TOKEN", "Environment variable with the D4Science token.")
-    timeout: float = option(60.0, "Timeout per document in seconds.")
+    key: str = option("TAGME_TOKEN", "Environment variable with the D4Science token.", in_request=False)
+    timeout: float = option(60.0, "Timeout per document in seconds.", in_request=False)
 
 
 class _Annotation(msgspec.Struct):

@@ -27,8 +27,8 @@ class _WatOptions:
 
     url: str = option("https://wat.d4science.org/wat/tag/json", "URL of the service.")
     method: str = option("", "Disambiguation method; empty: the service's default.")
-    key: str = option("TAGME_TOKEN", "Environment variable with the D4Science token.")
-    timeout: float = option(60.0, "Timeout per document in seconds.")
+    key: str = option("TAGME_TOKEN", "Environment variable with the D4Science token.", in_request=False)
+    timeout: float = option(60.0, "Timeout per document in seconds.", in_request=False)
 
 
 class _WatAnnotation(msgspec.Struct):

@@ -21,7 +21,6 @@ from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.output.progress import track_progress
 from karat.model.results.result import Result
 from karat.model.spec.external_access import TrainingDetails
-from karat.model.spec.settings.conventions import Ids
 from karat.model.spec.settings.task import TASKS, parse_task
 from karat.model.spec.system import format_option_value
 from karat.storage.files import Source
@@ -44,6 +43,7 @@ class ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     `similarity`: match relations for comparing systems with each other.
     `out`: output folder of the predictions.
     `limit`: maximal number of documents per dataset.
+    `kb`: knowledge base of the systems that have none in `options`, and of the scoring.
     `options`: options for all systems that have them.
     `run`: fields of `RunOptions`.
     `training`: training details by system.
@@ -62,6 +62,7 @@ class ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     similarity: tuple[str, ...] = ()
     out: str = "runs"
     limit: int | None = None
+    kb: str | None = None
     options: Mapping[str, str | float | bool] = {}
     run: Mapping[str, Any] = {}
     training: Mapping[str, Mapping[str, str]] = {}
@@ -73,7 +74,8 @@ class Experiment:
 
     `run_options`: how systems are run.
     `gold_format`: format of the datasets, if not detected.
-    `kb`: knowledge base of the systems, or several joined by `+`; None is the built-in one.
+    `kb`: knowledge base of the scoring, or several joined by `+`, of which the first counts; None for no mapping beyond
+    the automatic one.
     """
 
     systems: tuple[RunnableSystem, ...]
@@ -95,14 +97,10 @@ class Experiment:
 
     @property
     def request(self) -> Request:
-        """The request with which all runs are scored: profile, settings, task, match relations and threshold.
-
-        The setting `ids=resolved` uses the knowledge base.
-        """
+        """The request with which all runs are scored, with all settings and the knowledge base."""
         values = {"task": self.task, "match": ",".join(self.relations) or None, "threshold": self.threshold}
         settings = {**self.settings, **{name: value for name, value in values.items() if value is not None}}
-        kb = self.id_kb if settings.get("ids") == str(Ids.RESOLVED) else None
-        return Request.from_options(profile=self.profile, settings=settings, kb=kb)
+        return Request.from_options(profile=self.profile, settings=settings, kb=self.id_kb)
 
     @property
     def id_kb(self) -> str | None:
@@ -155,13 +153,19 @@ class ExperimentResult:
 def create_experiment(names: Sequence[str], shared_options: Mapping[str, str], **fields: Any) -> Experiment:  # noqa: ANN401  # those of `Experiment`
     """Return an experiment with the systems `names`, which share options by name, and other fields of `Experiment`.
 
+    The option `kb` is also the knowledge base of the scoring.
     Raise an error for an unknown system, for an option that no system has, and without datasets.
     """
     if not fields.get("datasets"):
         raise UsageError("no dataset. Add --on DATASET, such as --on demo.")
     systems = make_titles_unique([RunnableSystem.from_text(name, shared_options) for name in names])
-    check_unused_options(systems, shared_options)
+    _check_shared_options(systems, shared_options)
     return Experiment(systems, kb=shared_options.get("kb"), **fields)
+
+
+def _check_shared_options(systems: Sequence[RunnableSystem], shared_options: Mapping[str, str]) -> None:
+    """Raise `UnknownNameError` for the first shared option that no system has; the scoring has `kb`."""
+    check_unused_options(systems, {name: value for name, value in shared_options.items() if name != "kb"})
 
 
 def read_experiment(path: str) -> tuple[Experiment, str]:
@@ -191,8 +195,9 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
             remedy="Correct the file",
         ) from None
     shared_options = {name: format_option_value(value) for name, value in content.options.items()}
-    systems = make_titles_unique([RunnableSystem.from_text(name, shared_options) for name in content.systems])
-    check_unused_options(systems, shared_options)
+    system_options = shared_options if content.kb is None else {"kb": content.kb, **shared_options}
+    systems = make_titles_unique([RunnableSystem.from_text(name, system_options) for name in content.systems])
+    _check_shared_options(systems, shared_options)
     experiment = Experiment(
         systems,
         content.datasets,
@@ -206,7 +211,7 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
         content.tune_nil,
         content.similarity,
         content.limit,
-        kb=shared_options.get("kb"),
+        kb=content.kb or shared_options.get("kb"),
         settings={name: str(value) for name, value in content.settings.items()},
         training=training,
     )
@@ -233,7 +238,8 @@ def run_experiment(
     for dataset in experiment.datasets:
         corpus = experiment.load(dataset)
         for system in experiment.systems:
-            training = experiment.training.get(system.text) or experiment.training.get(system.name)
+            names = (system.title, system.text, system.name)
+            training = next((experiment.training[name] for name in names if name in experiment.training), None)
             for repeat in range(1 if system.predictions_file is not None else run_options.repeats):
                 try:
                     system_run = run_system(system, corpus, run_options, repeat, training)
@@ -248,7 +254,7 @@ def run_experiment(
                     run_request = request.replace(
                         settings={"threshold": tune_threshold(dev, dev_run.run, request, None)}
                     )
-                run_request = bridge_ids(run_request, corpus, [system_run.run], experiment.id_kb)
+                run_request = bridge_ids(run_request, corpus, [system_run.run])
                 with track_progress(f"scoring {system_run.system}", len(corpus)) as progress:
                     result = create_evaluation(run_request, corpus, system_run.run, progress=progress).result
                 yield ExperimentResult(dataset, system, corpus, system_run, result)

@@ -43,12 +43,11 @@ class TunedNil:
     score: float | None
 
 
-def tune_nil(dev: Corpus, run: Run, request: Request, kb: str | None = None) -> TunedNil:
+def tune_nil(dev: Corpus, run: Run, request: Request) -> TunedNil:
     """Find the NIL threshold with the best micro F1 on a development corpus, the lowest on ties.
 
     `run`: predictions for `dev` without NIL threshold; raise `UsageError` if none of its links has a score.
     `request`: how predictions are scored; F1 is that of the view of its first measure.
-    `kb`: knowledge base that maps predicted ids to gold ids if they are written differently.
     Up to 50 thresholds are tried: 0, and quantiles of the scores, rounded to 4 decimals.
     """
     responses = list(run)
@@ -56,7 +55,7 @@ def tune_nil(dev: Corpus, run: Run, request: Request, kb: str | None = None) -> 
     if len(thresholds) < 2:
         raise UsageError(f"{run.name} has no links with scores on {dev.name}, so no NIL threshold can be tuned.")
     measure = f"{request.all_measures[0].view}:micro.f1"
-    request = bridge_ids(request.replace(measures=[measure]), dev, [run], kb)
+    request = bridge_ids(request.replace(measures=[measure]), dev, [run])
     scores = [
         create_evaluation(
             request,
@@ -100,7 +99,7 @@ def tune_experiment(experiment: Experiment) -> tuple[Experiment, list[TunedNil]]
             continue
         if system.options.nil:
             raise UsageError(f"{system.text} has a NIL threshold already. Omit nil=…, or do not tune it.")
-        result = tune_nil(dev, run_system(system, dev, options).run, experiment.request, experiment.id_kb)
+        result = tune_nil(dev, run_system(system, dev, options).run, experiment.request)
         tuned.append(result)
         systems.append(system.set_option(NIL_OPTION, f"{result.threshold:g}", selected_on=dev.name))
     if not tuned:

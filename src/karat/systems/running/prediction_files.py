@@ -7,10 +7,13 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from karat.data.load import save
 from karat.model.corpus import Corpus
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import Result
+from karat.storage.atomic_writing import open_for_writing
 from karat.systems.running.experiment import Experiment, ExperimentResult
 from karat.systems.running.system import RunnableSystem
 
@@ -23,13 +26,36 @@ def write_predictions(outcome: ExperimentResult, folder: str, experiment: Experi
     """
     if outcome.system.predictions_file is not None:  # they exist already
         return outcome.system.predictions_file
-    task = experiment.task if experiment.gold_mentions else None
-    number = str(outcome.system_run.repeat + 1) if outcome.is_repeated else None
-    path = (
-        _create_folder(outcome.corpus, folder) / f"{'.'.join(filter(None, [outcome.system.stem, task, number]))}.jsonl"
-    )
+    path = _create_folder(outcome.corpus, folder) / _get_file_name(outcome, experiment)
     save(outcome.system_run.run, path)
     return str(path)
+
+
+def write_replies(outcome: ExperimentResult, folder: str, experiment: Experiment) -> str | None:
+    """Write what a language model sent in a run into `replies` next to the predictions, and return the path.
+
+    The format `llm` reads the file, which has the layout of a batch of OpenAI. Return None if no replies were kept.
+    """
+    replies = outcome.system_run.replies
+    if not replies:
+        return None
+    path = _create_folder(outcome.corpus, folder) / "replies" / _get_file_name(outcome, experiment)
+    path.parent.mkdir(exist_ok=True)
+    with open_for_writing(str(path)) as file:
+        for id, reply in replies.items():
+            record = {
+                "custom_id": id,
+                "response": {"body": msgspec.Raw(msgspec.json.format(reply, indent=-1).encode())},
+            }
+            file.write(msgspec.json.encode(record) + b"\n")
+    return str(path)
+
+
+def _get_file_name(outcome: ExperimentResult, experiment: Experiment) -> str:
+    """Return the name of the files of a run."""
+    task = experiment.task if experiment.gold_mentions else None
+    number = str(outcome.system_run.repeat + 1) if outcome.is_repeated else None
+    return f"{'.'.join(filter(None, [outcome.system.stem, task, number]))}.jsonl"
 
 
 def prepare_gold(name: str, outcomes: Sequence[ExperimentResult], folder: str, experiment: Experiment) -> str:
@@ -57,6 +83,7 @@ def format_scoring_options(experiment: Experiment) -> list[str]:
     settings = {**experiment.settings, **({"task": experiment.task} if experiment.task else {})}
     options = [
         ("--profile", "" if experiment.profile == "karat" else experiment.profile),
+        ("--kb", experiment.id_kb),
         *(("--set", f"{name}={value}") for name, value in settings.items()),
         ("--gold-format", "" if experiment.limit else experiment.gold_format),
     ]

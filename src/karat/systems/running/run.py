@@ -13,6 +13,7 @@ from karat.data.load import load_run
 from karat.model.corpus import Corpus
 from karat.model.document import Response
 from karat.model.errors import UsageError
+from karat.model.failures import group_by_error
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.model.spec.external_access import TrainingDetails
@@ -42,6 +43,7 @@ class SystemRun:
     `cached_period`: times of arrival of the first and the last cached response of a service, whose code Karat does not
     see; None without cached responses, and for other systems.
     `includes_karat`: whether `peak_memory` is the memory of Karat's own process.
+    `replies`: what the system sent as it came, by document id, for systems whose replies can be read again.
     """
 
     system: str
@@ -60,6 +62,7 @@ class SystemRun:
     repeat: int = 0
     cached_period: tuple[str, str] | None = None
     includes_karat: bool = False
+    replies: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n_failures(self) -> int:
@@ -127,6 +130,7 @@ def run_system(
         repeat=repeat,
         cached_period=collected.cached_period if _is_remote(system) else None,
         includes_karat=system.access is None,
+        replies={id: cached.reply for id, cached in collected.cached_responses.items() if cached.reply},
     )
 
 
@@ -164,11 +168,7 @@ def _is_remote(system: RunnableSystem) -> bool:
 
 def _group_by_error(responses: Sequence[Response]) -> dict[str, tuple[str, ...]]:
     """Return the ids of the failed documents by error message, most frequent first."""
-    by_error: dict[str, list[str]] = {}
-    for response in responses:
-        if response.error is not None:
-            by_error.setdefault(response.error, []).append(response.id)
-    return {error: tuple(ids) for error, ids in sorted(by_error.items(), key=lambda item: -len(item[1]))}
+    return group_by_error((response.id, response.error) for response in responses if response.error is not None)
 
 
 def _sum_known(values: Sequence[float | None]) -> float | None:

@@ -12,6 +12,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -20,7 +21,8 @@ from karat.model.errors import UnknownNameError, UsageError
 from karat.model.registry import list_plugins, plugin_identity
 from karat.model.run import SELECTED_ON
 from karat.model.spec.external_access import ExternalAccess
-from karat.model.spec.system import System, format_options, hide_gold, parse_system
+from karat.model.spec.system import System, format_options, hide_gold, parse_system, select_request
+from karat.storage.files import printable_path
 from karat.systems.linking.system import get_system
 from karat.version import __version__
 
@@ -29,6 +31,8 @@ PUBLISHED = "predictions"
 
 _CODE_FOLDERS = ("linking", "adapters")
 _MAX_TITLE = 40  # characters of a title
+_ADDRESS = re.compile(r"https?://")
+_TITLED = re.compile(r"\s*([^\s=:\[\]/\\][^=:\[\]/\\]*)=(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class RunnableSystem:
     `options`: the parsed options.
     `predictions_file`: file of published predictions that replaces a system.
     `display_title`: title in tables, if the default title is ambiguous.
+    `given_title`: title in tables that the user wrote, as `TITLE=SYSTEM`.
     `selected_on`: name of the dataset on which an option was tuned.
     """
 
@@ -50,14 +55,18 @@ class RunnableSystem:
     options: Any = None
     predictions_file: str | None = None
     display_title: str = ""
+    given_title: str = ""
     selected_on: str = ""
 
     @classmethod
     def from_text(cls, text: str, shared_options: Mapping[str, str] | None = None) -> RunnableSystem:
-        """Parse a system name; `shared_options` are defaults for options that the system has, others are ignored.
+        """Parse `SYSTEM` or `TITLE=SYSTEM`; `shared_options` are defaults for options that the system has.
 
         Invalid names and options raise `UsageError` or `UnknownNameError`.
         """
+        title, text = _split_title(text)
+        if title:
+            return replace(cls.from_text(text, shared_options), given_title=title)
         name, name_options = parse_system(text)
         if name == PUBLISHED:
             if not name_options.get("argument"):
@@ -82,7 +91,7 @@ class RunnableSystem:
         """Return the system with another value of an option, which was tuned on the dataset `selected_on`."""
         name, options = parse_system(self.text)
         system = RunnableSystem.from_text(_format_system(name, {**options, option: value}))
-        return replace(system, selected_on=selected_on)
+        return replace(system, selected_on=selected_on, given_title=self.given_title)
 
     @property
     def access(self) -> ExternalAccess | None:
@@ -115,19 +124,22 @@ class RunnableSystem:
 
     @cached_property
     def title(self) -> str:
-        """The title in tables: the text; beyond 40 characters without options, or cut and made unique by a hash.
+        """The title in tables: the one that the user wrote, or else a short form of the text.
 
-        For published predictions it is the name of the file.
+        Web addresses are reduced to their host in the argument, and left out in options. A text of more than 40
+        characters loses its options, or is cut and made unique by a hash. Published predictions have the name of their
+        file.
         """
-        if self.display_title:
-            return self.display_title
+        if self.given_title or self.display_title:
+            return self.given_title or self.display_title
         if self.predictions_file is not None:
             return Path(self.predictions_file).name.split(".")[0]
         short = self.text.removesuffix(".py") if self.name.endswith(".py") else self.text
         if len(short) > _MAX_TITLE and self.system is not None and self.system.argument:
-            short = f"{self.name}:{self.options.argument}"
-        fingerprint = hashlib.sha256(self.text.encode()).hexdigest()[:6]
-        return short if len(short) <= _MAX_TITLE else f"{short[:30]}…{fingerprint}"
+            short = _format_system(self.name, _shorten_addresses({"argument": self.options.argument}))
+        elif _ADDRESS.search(short):
+            short = _format_system(self.name, _shorten_addresses(parse_system(short).options))
+        return _cut_title(short, self.text)
 
     @property
     def stem(self) -> str:
@@ -153,8 +165,12 @@ class RunnableSystem:
         return f"{__version__}+{_code_fingerprint(self.name)}"
 
     def cache_key(self, *, gold_mentions: bool) -> str:
-        """Return a hash of all that determines responses besides the document: manifest entries and `gold_mentions`."""
-        content = {**self.metadata(), "given": str(gold_mentions), "layout": "responses/2"}
+        """Return a hash of all that determines responses besides the document: manifest entries and `gold_mentions`.
+
+        Options that do not change what the system is asked, such as prices, are not part of it.
+        """
+        request = replace(self, options=select_request(self.options))
+        content = {**request.metadata(), "given": str(gold_mentions), "layout": "responses/2"}
         return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
 
     def prepare_document(self, document: Document, *, gold_mentions: bool) -> Document:
@@ -163,16 +179,35 @@ class RunnableSystem:
 
 
 def make_titles_unique(systems: Sequence[RunnableSystem]) -> tuple[RunnableSystem, ...]:
-    """Return the systems; those that share a title get their full text as title.
+    """Return the systems; the titles of those that share one have the options in which these differ.
 
     Raise `UsageError` if a title still occurs twice.
     """
     titles = Counter(system.title for system in systems)
-    renamed = [replace(system, display_title=system.text) if titles[system.title] > 1 else system for system in systems]
+    renamed = [
+        replace(system, display_title=_format_difference(system, systems)) if titles[system.title] > 1 else system
+        for system in systems
+    ]
     duplicates = [title for title, count in Counter(system.title for system in renamed).items() if count > 1]
     if duplicates:
-        raise UsageError(f"{duplicates[0]} occurs twice. Name each system once, or use different options.")
+        raise UsageError(
+            f"{duplicates[0]} occurs twice. Name each system once, use different options, or write TITLE=SYSTEM."
+        )
     return tuple(renamed)
+
+
+def _format_difference(system: RunnableSystem, systems: Sequence[RunnableSystem]) -> str:
+    """Return a title with the options of a system that another one of `systems` with the same title does not share."""
+    if system.predictions_file is not None:
+        return system.text
+    others = [parse_system(other.text).options for other in systems if other.title == system.title]
+    name, options = parse_system(system.text)
+    different = {
+        key: value
+        for key, value in options.items()
+        if key == "argument" or any(other.get(key) != value for other in others)
+    }
+    return _cut_title(_ADDRESS.sub("", _format_system(name, different)), system.text)
 
 
 def check_unused_options(systems: Sequence[RunnableSystem], shared_options: Mapping[str, str]) -> None:
@@ -186,6 +221,27 @@ def check_unused_options(systems: Sequence[RunnableSystem], shared_options: Mapp
     for name in shared_options:
         if name.replace("_", "-") not in option_names:
             raise UnknownNameError("option of karat run and of these systems", name, option_names - {"argument"})
+
+
+def _split_title(text: str) -> tuple[str, str]:
+    """Split `TITLE=SYSTEM` into title and system; the title is empty if `text` has none, or is a file."""
+    match = None if Path(text).exists() else _TITLED.fullmatch(text)
+    return ("", text) if match is None else (printable_path(match[1].strip()), match[2])
+
+
+def _shorten_addresses(options: Mapping[str, str]) -> dict[str, str]:
+    """Return options without those that are web addresses; the argument is reduced to the host of its address."""
+    return {
+        key: urlsplit(value).netloc or value if key == "argument" else value
+        for key, value in options.items()
+        if key == "argument" or not _ADDRESS.match(value)
+    }
+
+
+def _cut_title(title: str, text: str) -> str:
+    """Return a title of at most 40 characters; a longer one is cut and made unique by a hash of `text`."""
+    fingerprint = hashlib.sha256(text.encode()).hexdigest()[:6]
+    return title if len(title) <= _MAX_TITLE else f"{title[:30]}…{fingerprint}"
 
 
 def _format_system(name: str, options: Mapping[str, str]) -> str:

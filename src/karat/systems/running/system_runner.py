@@ -26,7 +26,13 @@ from karat.storage.response_store import ResponseStore
 from karat.storage.retry import RateLimiter, RetryPolicy, use_retry_policy
 from karat.systems.adapters.program import SurplusLineError
 from karat.systems.adapters.telemetry import ResponseTelemetry, capture_telemetry, redact_response
-from karat.systems.running.cached_responses import CachedResponse, Clock, read_cached_responses, write_cached_response
+from karat.systems.running.cached_responses import (
+    CachedResponse,
+    Clock,
+    read_cached_responses,
+    read_reply_again,
+    write_cached_response,
+)
 from karat.systems.running.system import RunnableSystem, document_key
 
 _CORRECTED: Final = "wall minus empty request"
@@ -176,6 +182,7 @@ def collect_responses(
     store = ResponseStore(get_home_folder() / "responses" / f"{system.cache_key(gold_mentions=gold_mentions)}.jsonl")
     try:
         responses = {} if options.no_cache else dict(read_cached_responses(store, keys))
+        responses = _read_replies(system, responses, dict(zip(keys, queries, strict=True)))
         missing = {key: document for key, document in zip(keys, queries, strict=True) if key not in responses}
         n_cached = sum(key in responses for key in keys)
         timestamps = sorted(response.timestamp for response in responses.values())
@@ -192,6 +199,24 @@ def collect_responses(
     corrected, n_within_latency = subtract_latency({**responses, **new_responses})
     collected = _to_collected([document.id for document in queries], keys, corrected, n_cached, cached_period, runner)
     return replace(collected, n_within_latency=n_within_latency)
+
+
+def _read_replies(
+    system: RunnableSystem, cached_responses: Mapping[str, CachedResponse], documents: Mapping[str, Document]
+) -> dict[str, CachedResponse]:
+    """Return cached responses with their replies read with the options of the system; unreadable ones are left out.
+
+    `documents`: document of each cache key, as the system receives it.
+    """
+    assert system.system is not None
+    if system.system.read_reply is None or not any(cached.reply for cached in cached_responses.values()):
+        return dict(cached_responses)
+    read_reply = system.system.read_reply(system.options)
+    read = {
+        key: read_reply_again(cached, documents[key], read_reply) if cached.reply else cached
+        for key, cached in cached_responses.items()
+    }
+    return {key: cached for key, cached in read.items() if cached is not None}
 
 
 def _to_collected(
@@ -415,10 +440,18 @@ class SystemRunner:
                 response = msgspec.structs.replace(response, seconds=seconds)
             else:
                 clock = "service-reported"
+        is_kept = response.error is None or telemetry.is_final
         cached = CachedResponse(
-            response, clock, _now(), dict(telemetry.counts), self.latency, telemetry.is_final, self.workers
+            response,
+            clock,
+            _now(),
+            dict(telemetry.counts),
+            self.latency,
+            telemetry.is_final,
+            self.workers,
+            telemetry.reply if is_kept else "",
         )
-        if response.error is None or telemetry.is_final:
+        if is_kept:
             write_cached_response(self._store, key, cached)
         return cached
 
