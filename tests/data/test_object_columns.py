@@ -143,3 +143,37 @@ def test_a_field_that_no_mention_has_is_refused():
     assert document.labels[0].entity == "Q64"
     with pytest.raises(InputError, match=r"'ents\.3'"):
         karat.load(pairs, columns={**places, "type": "ents.3"})
+
+
+LISTS_APART = [{"doc_id": "d1", "body": TEXT, "ents": [{"s": 0, "e": 6}, {"s": 23, "e": 29}], "qids": ["Q64", None]}]
+PAIRS_APART = [{"doc_id": "d1", "body": TEXT, "ents": [[0, 6], [23, 29]], "qids": ["Q64", None]}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "start", "end"),
+    [(LISTS_APART, "ents.s", "ents.e"), (PAIRS_APART, "ents.0", "ents.1")],
+    ids=["objects", "pairs"],
+)
+def test_spans_in_one_list_and_ids_in_another_belong_together(rows, start, end):
+    columns = {**ROW_COLUMNS, "start": start, "end": end, "entity": "qids"}
+    (document,) = karat.load(rows, columns=columns)
+    assert [(label.start, label.entity) for label in document.labels] == [(0, "Q64"), (23, None)]
+    for qids, found in ((["Q64"], r"\['Q64'\]"), ("Q64", "'Q64'"), (None, "nothing in 'qids'")):
+        with pytest.raises(InputError, match=rf"{found}.*expected a list of 2 values, as in '{start}'"):
+            karat.load([{**rows[0], "qids": qids}], columns=columns)
+    with pytest.raises(InputError, match="expected a span or mention for 'qids'"):
+        karat.load([{**rows[0], "ents": None}], columns=columns)
+    (empty,) = karat.load([{**rows[0], "ents": [], "qids": []}], columns=columns)
+    assert empty.labels == ()
+
+
+@pytest.mark.parametrize("start", ["ents.9", "ents.foo"])
+def test_spans_at_a_place_that_no_mention_has_are_refused(start):
+    with pytest.raises(InputError, match="found no row with a value for the column 'ents"):
+        karat.load_run(PAIRS_APART, columns={"doc": "doc_id", "start": start, "end": start})
+
+
+def test_a_list_of_mentions_that_is_something_else_is_refused():
+    for value, expected in (("Berlin", "a list of mentions"), (["Berlin"], "a list of objects or lists")):
+        with pytest.raises(InputError, match=f"in the column 'ents'; expected {expected}"):
+            karat.load([{**NESTED[0], "ents": value}], columns=NESTED_COLUMNS)
