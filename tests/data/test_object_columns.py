@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import karat
@@ -177,3 +179,47 @@ def test_a_list_of_mentions_that_is_something_else_is_refused():
     for value, expected in (("Berlin", "a list of mentions"), (["Berlin"], "a list of objects or lists")):
         with pytest.raises(InputError, match=f"in the column 'ents'; expected {expected}"):
             karat.load([{**NESTED[0], "ents": value}], columns=NESTED_COLUMNS)
+
+
+TOKENS = [{"no": 7, "words": ["Ann", "saw", "Ulm"], "marks": ["B-PER", "O", "B-LOC"], "links": ["Q1", "_", "NIL"]}]
+TOKEN_COLUMNS = {"token": "words", "tag": "marks", "id": "links", "doc": "no"}
+
+
+def check_tokens(source):
+    gold, run = (read(source, columns=TOKEN_COLUMNS) for read in (karat.load, karat.load_run))
+    (document,) = gold
+    assert (document.id, document.text) == ("7", "Ann saw Ulm")
+    assert [(label.entity, label.types) for label in document.labels] == [("Q1", ("PER",)), (None, ("LOC",))]
+    assert karat.evaluate(gold, run)["strong:micro.f1"] == 1.0
+
+
+def test_lists_of_tokens_are_read_by_their_columns(tmp_path):
+    check_tokens(TOKENS)
+    (tmp_path / "tokens.jsonl").write_text(json.dumps(TOKENS[0]) + "\n", encoding="utf-8")
+    check_tokens(tmp_path / "tokens.jsonl")
+
+
+@pytest.mark.extras
+def test_lists_of_tokens_of_a_dataset_are_read_by_their_columns(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    tags = datasets.Sequence(datasets.ClassLabel(names=["O", "B-PER", "B-LOC"]))
+    data = datasets.Dataset.from_list(TOKENS, features=None)
+    check_tokens(data)
+    data = data.cast_column("marks", datasets.Sequence(datasets.Value("string"))).map(
+        lambda row: {"marks": tags.feature.str2int(row["marks"])}
+    )
+    data = data.cast_column("marks", tags)
+    check_tokens(data)
+    data.save_to_disk(tmp_path / "saved")
+    check_tokens(tmp_path / "saved")
+    data.to_parquet(tmp_path / "data.parquet")
+    check_tokens(tmp_path / "data.parquet")
+
+
+def test_columns_of_tokens_that_do_not_fit_are_refused():
+    with pytest.raises(UsageError, match=r"no column 'nowhere'\. It has no, words, marks, links"):
+        karat.load(TOKENS, columns={**TOKEN_COLUMNS, "id": "nowhere"})
+    with pytest.raises(UsageError, match="rows with lists of tokens have no role misc"):
+        karat.load_run(TOKENS, columns={**TOKEN_COLUMNS, "misc": "no"})
+    with pytest.raises(InputError, match="'Ann' in the column 'words'; expected a list with an element for each token"):
+        karat.load_run([{**TOKENS[0], "words": "Ann"}], columns=TOKEN_COLUMNS)

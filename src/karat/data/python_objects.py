@@ -26,7 +26,13 @@ from karat.formats.parsing.surfaces.columns import ColumnRoles
 from karat.formats.parsing.surfaces.run_builder import build_run_from_objects
 from karat.formats.parsing.surfaces.table import TableSource, read_table_corpus, read_table_run
 from karat.formats.parsing.surfaces.table_rows import TableRow
-from karat.formats.plugins.hf_datasets import build_corpus, build_run
+from karat.formats.plugins.hf_datasets import (
+    build_corpus,
+    build_run,
+    build_tagged_corpus,
+    build_tagged_run,
+    rename_token_columns,
+)
 from karat.formats.plugins.spacy_docbin import read_doc
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.document import (
@@ -112,12 +118,18 @@ def to_corpus(data: ForeignObject) -> Corpus:
 def read_object_corpus(data: ForeignObject, columns: Mapping[str, str]) -> Corpus:
     """Read a gold standard from a table of objects with the given columns by role."""
     roles = ColumnRoles.from_columns(columns)
-    return read_table_corpus(_build_table(data, roles), roles)
+    table = _build_table(data, roles)
+    if roles.is_token_table:
+        return build_tagged_corpus(rename_token_columns(table.rows, roles.by_role), table.stem, table.label)
+    return read_table_corpus(table, roles)
 
 
 def read_object_run(data: ForeignObject, columns: ColumnRoles, corpus: Corpus | None) -> Run:
     """Read predictions from a table of objects; `corpus` has the texts, for predictions without spans."""
-    return read_table_run(_build_table(data, columns), columns, None if corpus is None else lambda: corpus)
+    table = _build_table(data, columns)
+    if columns.is_token_table:
+        return build_tagged_run(rename_token_columns(table.rows, columns.by_role), table.stem, table.label)
+    return read_table_run(table, columns, None if corpus is None else lambda: corpus)
 
 
 def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
