@@ -223,3 +223,48 @@ def test_columns_of_tokens_that_do_not_fit_are_refused():
         karat.load_run(TOKENS, columns={**TOKEN_COLUMNS, "misc": "no"})
     with pytest.raises(InputError, match="'Ann' in the column 'words'; expected a list with an element for each token"):
         karat.load_run([{**TOKENS[0], "words": "Ann"}], columns=TOKEN_COLUMNS)
+
+
+@pytest.mark.extras
+def test_a_dataset_with_a_mention_per_row_is_read_like_a_data_frame():
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_list([{"doc": "d1", "start": 0, "end": 6, "entity": "Q64"}])
+    for source in (data, data.to_pandas()):
+        (response,) = karat.load_run(source)
+        assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
+        (document,) = karat.load(source)
+        assert document.labels[0].entity == "Q64"
+
+
+@pytest.mark.extras
+def test_other_columns_of_a_dataset_are_refused_with_their_roles():
+    datasets = pytest.importorskip("datasets")
+    lists = datasets.Dataset.from_list([{"doc": "d1", "begin": [0], "end": [6], "qid": ["Q64"]}])
+    with pytest.raises(
+        InputError, match=r"--columns doc=doc,start=begin,end=end,entity=qid or in Python with columns="
+    ):
+        karat.load_run(lists)
+
+
+@pytest.mark.extras
+def test_an_object_of_lists_is_a_list_of_predictions():
+    datasets = pytest.importorskip("datasets")
+    predictions = {"start": [0, 23], "end": [6, 29], "entity": ["Q64", None]}
+    (response,) = karat.load_run(datasets.Dataset.from_list([{"id": "d1", "predictions": predictions}]))
+    assert response.predictions == (karat.Prediction(0, 6, "Q64"), karat.Prediction(23, 29, None))
+    uneven = datasets.Dataset.from_list([{"id": "d1", "predictions": {**predictions, "end": [6]}}])
+    with pytest.raises(InputError, match=r"row 1: found lists of different lengths in 'predictions'"):
+        karat.load_run(uneven)
+
+
+@pytest.mark.extras
+def test_a_parquet_file_of_predictions_may_have_texts(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    row = {"id": "other", "text": TEXT, "predictions": [{"start": 0, "end": 6, "entity": "Q64"}]}
+    data = datasets.Dataset.from_list([row])
+    data.to_parquet(tmp_path / "run.parquet")
+    (tmp_path / "run.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    gold = karat.load(ROWS, columns=ROW_COLUMNS)
+    runs = [karat.load_run(source, corpus=gold) for source in (data, tmp_path / "run.parquet", tmp_path / "run.jsonl")]
+    assert [[response.id for response in run] for run in runs] == [["d1"]] * 3  # found by its text
+    assert len({run.digest for run in runs}) == 1

@@ -16,6 +16,7 @@ from numbers import Integral
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
+import pyarrow as pa
 
 from karat.data.load import ForeignObject
 from karat.formats.parsing.blank_texts import make_blank_documents
@@ -88,7 +89,7 @@ def to_corpus(data: ForeignObject) -> Corpus:
     Documents are `Document` objects, or dictionaries as in Karat JSONL. Mentions without texts are dictionaries, tuples
     or rows of a data frame; see `read_mentions`. Raise `UsageError` for others.
     """
-    if _is_dataset(data):
+    if _is_dataset(data) and not _has_mention_rows(data):
         return build_corpus(_to_arrow(data), _get_dataset_name(data, "dataset"), "dataset")
     items = _to_list(data)
     if items and all(isinstance(item, Document) for item in items):
@@ -163,7 +164,7 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None) -> Ru
     `corpus` identifies documents without an id, by text or order; its texts are compared with the texts of predictions.
     Raises `UsageError` for other objects.
     """
-    if _is_dataset(data):
+    if _is_dataset(data) and not _has_mention_rows(data):
         return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
     items: list[ForeignObject] = [*data.items()] if isinstance(data, Mapping) else _to_list(data)
     if items and all(isinstance(item, Response) for item in items):
@@ -308,6 +309,17 @@ def _is_dataset(data: ForeignObject) -> bool:
             "Pass a Dataset: one split, in memory or on disk."
         )
     return True
+
+
+def _has_mention_rows(data: ForeignObject) -> bool:
+    """Return whether a Hugging Face dataset has a mention in each row: document id and two integers as span."""
+    types = {field.name: field.type for field in data.features.arrow_schema}
+    span = [next((types[name] for name in _FIELD_NAMES[part] if name in types), None) for part in ("start", "end")]
+    return (
+        not types.keys() & {"labels", "predictions", "tokens"}
+        and not types.keys().isdisjoint(_FIELD_NAMES["document"])
+        and all(kind is not None and pa.types.is_integer(kind) for kind in span)
+    )
 
 
 def _to_arrow(data: ForeignObject) -> Arrow:
@@ -683,7 +695,7 @@ def _to_list(data: ForeignObject) -> list[ForeignObject]:
             return list(getattr(data, method)())
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
         return []
-    return list(data)
+    return read_named_rows(_to_arrow(data)) if _is_dataset(data) else list(data)
 
 
 def _is_empty_list(data: ForeignObject) -> bool:

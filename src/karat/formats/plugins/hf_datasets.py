@@ -39,6 +39,7 @@ from karat.formats.parsing.arrow_tables import (
 )
 from karat.formats.parsing.class_labels import read_named_rows
 from karat.formats.parsing.conversion import to_predictions
+from karat.formats.parsing.surfaces.columns import suggest_roles
 from karat.formats.parsing.surfaces.table_rows import TableRow, get_value, read_rows
 from karat.formats.parsing.tokens.iob import OUTSIDE, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
@@ -316,10 +317,11 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
             label,
             actual=f"the columns {', '.join(table.column_names)}",
             expected=f"`id` and `{items}`, or `tokens` and `ner_tags`",
-            remedy="Rename the columns of the dataset to these names",
+            remedy="Rename the columns of the dataset to these names, or name yours by role, with "
+            f"--columns {suggest_roles(table.column_names)} or in Python with columns={{'doc': …}}",
         )
     metadata = _read_metadata(table)
-    table = _select_columns(table, [*schema.names, "text"], skipped)
+    table = _zip_lists(_select_columns(table, [*schema.names, "text"], skipped), items, label)
     if schema is PREDICTIONS and "text" in table.column_names:
         table = table.drop_columns(["text"])
     if "meta" in table.column_names and not pa.types.is_map(table.schema.field("meta").type):
@@ -344,6 +346,29 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
                 remedy="Add the field",
             )
     return table, metadata
+
+
+def _zip_lists(table: Arrow, name: str, label: str) -> Arrow:
+    """Return a table with lists of objects in the column `name`, which may store them as an object of lists.
+
+    The library stores a `Sequence` of objects so. Raise `InputError` if the lists differ in length.
+    """
+    kind = table.schema.field(name).type
+    if not pa.types.is_struct(kind) or not all(pa.types.is_list(field.type) for field in kind):
+        return table
+    rows = []
+    for number, row in enumerate(table.column(name).to_pylist(), 1):
+        lists = {} if row is None else {field: values or [] for field, values in row.items()}
+        if len(set(map(len, lists.values()))) > 1:
+            raise InputError(
+                f"{label}: row {number}",
+                actual=f"lists of different lengths in {name!r} ({', '.join(lists)})",
+                expected="a value of each for every mention",
+                remedy="Correct the row",
+            )
+        rows.append([dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)])
+    members = pa.struct([(field.name, field.type.value_type) for field in kind])
+    return table.set_column(table.column_names.index(name), name, pa.array(rows, pa.list_(members)))
 
 
 def _to_maps(table: Arrow, label: str) -> Arrow:
