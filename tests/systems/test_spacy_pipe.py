@@ -282,3 +282,48 @@ def test_the_help_of_karat_loads_no_spacy():
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(ROOT) / "src")}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+
+
+def test_mentions_in_a_span_group_are_read_by_its_name(spacy):
+    from spacy.training import Example
+
+    nlp = spacy.blank("en")
+    config = {"system": "popular", "detect": True, "spans_key": "sc"}
+    nlp.add_pipe("karat_linker", config=config)
+    docs = list(nlp.pipe(["Berlin is near Paris."]))
+    assert [span.text for span in docs[0].spans["sc"]] == ["Berlin", "Paris"]
+    (response,) = karat.load_run(docs, spans_key="sc")
+    (document,) = karat.load(docs, spans_key="sc")
+    assert [item.entity for item in response.predictions] == [item.entity for item in document.labels] == ["Q64", "Q90"]
+    unread = karat.load_run(docs)
+    assert unread.skipped["span groups that are not read (sc: load_run(docs, spans_key=…) reads it)"] == 1
+    with pytest.raises(UsageError, match=r"no Doc has a span group 'sk'\. They have: sc\."):
+        karat.load_run(docs, spans_key="sk")
+    with pytest.raises(UsageError, match="Pass a list of them"):
+        karat.load_run([{"doc": "d", "start": 0, "end": 6}], spans_key="sc")
+    with pytest.raises(UsageError, match="with spaCy's DocBin"):
+        karat.load("gold.spacy", spans_key="sc")
+    reference = nlp.make_doc("Berlin is near Paris.")
+    reference.ents = [reference.char_span(0, 6, label="GPE", kb_id="Q64")]
+    scores = nlp.evaluate([Example(nlp.make_doc(reference.text), reference)])
+    assert (scores["karat_p"], scores["karat_r"]) == (0.5, 1.0)
+    assert any("gold labels were read from doc.ents" in note for note in scores["karat_notes"])
+
+
+def test_ids_of_an_entity_ruler_are_noted_since_they_are_no_links(spacy):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "Paris", "id": "Q90"}])
+    run = karat.load_run([nlp("In Paris.")])
+    assert run.skipped["entities with an id in ent_id_, but not in kb_id_ (unlinked)"] == 1
+
+
+def test_the_scorer_takes_settings_and_checks_names_when_the_pipeline_is_made(spacy):
+    nlp = spacy.blank("en")
+    scorer = {"@scorers": SCORER, "view": "strong[in-kb]", "settings": {"assignment": "greedy"}}
+    nlp.add_pipe("karat_linker", config={"system": "popular", "detect": True, "scorer": scorer})
+    _, pairs = examples(spacy, nlp)
+    scores = nlp.evaluate(pairs)
+    assert scores["karat_f1"] is not None
+    assert "assignment:greedy" in scores["karat_signature"]
+    with pytest.raises(UnknownNameError, match="gerbill"):
+        spacy.blank("en").add_pipe("karat_linker", config={"scorer": {"@scorers": SCORER, "profile": "gerbill"}})
