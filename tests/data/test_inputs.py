@@ -230,3 +230,20 @@ def test_results_are_not_predictions(gold, prior):
     with pytest.raises(UsageError, match="found Result"):
         karat.evaluate(gold, karat.evaluate(gold, prior))
     assert isinstance(karat.evaluate("demo", "demo/prior"), Result)
+
+
+def test_several_runs_in_place_of_one_name_the_function_for_them():
+    run = karat.load_run("demo/noisy")
+    for runs in ([run, run], {"a": run}):
+        with pytest.raises(karat.UsageError, match=r"Pass one Run, or all to karat\.evaluate_runs\."):
+            karat.evaluate("demo", runs)
+
+
+def test_an_option_of_reading_names_the_function_that_has_it():
+    with pytest.raises(karat.UsageError, match=r"Pass the run that karat\.load_run\(…, columns=…\) returns"):
+        karat.evaluate("demo", "demo/noisy", columns={"doc": "id"})
+
+
+def test_outcomes_of_cases_are_named_as_in_tables():
+    named, titled = (karat.find_cases("demo", ["demo/noisy"], outcomes=name) for name in ("wrong-link", "wrong link"))
+    assert len(named) == len(titled) == 30

@@ -327,3 +327,30 @@ def test_the_scorer_takes_settings_and_checks_names_when_the_pipeline_is_made(sp
     assert "assignment:greedy" in scores["karat_signature"]
     with pytest.raises(UnknownNameError, match="gerbill"):
         spacy.blank("en").add_pipe("karat_linker", config={"scorer": {"@scorers": SCORER, "profile": "gerbill"}})
+
+
+def test_spacys_own_scores_are_those_measures_of_karat_that_the_page_names(spacy):
+    """Six mentions; five are predicted: Q1 right, Q2 for Q9, Q3 for NIL, NIL for Q4, NIL right."""
+    from spacy.scorer import Scorer
+    from spacy.tokens import Span
+    from spacy.training import Example
+
+    nlp = spacy.blank("en")
+
+    def doc(ids):
+        made = nlp.make_doc("Ulm Bonn Graz Oslo Bern Kiel")
+        made.ents = [Span(made, at, at + 1, "LOC", kb_id=id) for at, id in enumerate(ids) if id]
+        return made
+
+    gold, predicted = doc(["Q1", "Q9", "NIL", "Q4", "NIL", "Q5"]), doc(["Q1", "Q2", "Q3", "NIL", "NIL", None])
+    views = ["d2kb/strong[in-kb]:micro.p", "strong[in-kb]:accuracy", "strong:accuracy", "mention:micro.r"]
+    result = karat.evaluate(karat.load([gold]), karat.load_run([predicted]), extra_measures=views)
+    pairs = [Example(predicted, gold)]
+    own = Scorer.score_links(pairs, negative_labels=["NIL"])
+    assert own["nel_micro_p"] == result["d2kb/strong[in-kb]:micro.p"] == 1 / 3  # Q1, Q2, Q3
+    assert own["nel_micro_r"] == result["strong[in-kb]:accuracy"] == 1 / 3  # Q1, Q9, Q4
+    plain = Scorer.score_links(pairs, negative_labels=[])
+    assert result["strong:accuracy"] == 2 / 5
+    assert [plain[f"nel_micro_{short}"] for short in "prf"] == [pytest.approx(2 / 5)] * 3
+    spans = Scorer.score_spans(pairs, "ents", getter=lambda made, _: made.ents, labeled=False)
+    assert spans["ents_r"] == result["mention:micro.r"] == 5 / 6

@@ -169,6 +169,8 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
     if _is_dataset(data) and not _has_mention_rows(data) and spans_key is None:
         return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
     items: list[ForeignObject] = [*data.items()] if isinstance(data, Mapping) else _to_list(data)
+    if any(isinstance(item, Run) for item in (data.values() if isinstance(data, Mapping) else items)):
+        raise UsageError("found several systems where one is expected. Pass one Run, or all to karat.evaluate_runs.")
     _check_spans_key(items, spans_key)
     if items and all(isinstance(item, Response) for item in items):
         return Run.from_responses(items, name=system or "run")

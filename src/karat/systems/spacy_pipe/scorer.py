@@ -13,7 +13,6 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Response
 from karat.model.run import Run
 
-
 _GOLD_IN_ENTS: Final = "documents whose gold labels were read from doc.ents, since no reference has the span group"
 
 
