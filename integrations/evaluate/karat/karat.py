@@ -91,7 +91,7 @@ class Karat(evaluate.Metric):
         )
         scores = {name: result[key] for name, key in _HEADLINE.items() if key in result}
         more = {name: result[name] for name in measures or []}
-        notes = [*result.notes, *(f"{what}: {count}" for what, count in result.skipped.items())]
+        notes = [*result.notes, *(f"{description}: {count}" for description, count in result.skipped.items())]
         return scores | more | {"signature": str(result.signature), "notes": notes}
 
 

@@ -65,13 +65,13 @@ def display(result: Result, layout: str, *others: Result) -> str:
     Raise `UsageError` if they differ in data, profile or measures.
     """
     for other in others:
-        for what, own, value in (
+        for part, expected, value in (
             ("gold standard", result.signature["data"], other.signature["data"]),
             ("profile", result.profile, other.profile),
             ("measures", result.table_measures, other.table_measures),
         ):
-            if own != value:
-                raise UsageError(f"{result.run} and {other.run} differ in the {what}. Score all runs alike.")
+            if expected != value:
+                raise UsageError(f"{result.run} and {other.run} differ in the {part}. Score all runs alike.")
     return render_page([result, *others], layout)
 
 

@@ -43,7 +43,10 @@ def make_linker_scorer(
             **{key: result[measure] for key, measure in names.items()},
             "karat_measures": {measure: result[measure] for measure in result.table_measures},
             "karat_signature": str(result.signature),
-            "karat_notes": [*result.notes, *(f"{what}: {count}" for what, count in result.skipped.items())],
+            "karat_notes": [
+                *result.notes,
+                *(f"{description}: {count}" for description, count in result.skipped.items()),
+            ],
         }
 
     return score_links
