@@ -50,6 +50,13 @@ def test_the_example_counts_what_it_says(name):
     assert (rate is None) == bool(found.undefined)
 
 
+@pytest.mark.parametrize("view", ["strong", "strong[in-kb]"])
+def test_the_example_of_links_on_nil_holds_in_every_view(view):
+    example = get_plugin("categories", "ner-fp-groundtruth-unknown", ErrorCategory).example
+    found = scored(example, measures=[f"{view}:micro.f1"])[view]["ner-fp-groundtruth-unknown"]
+    assert (found.errors, found.total) == (example.errors, example.total)
+
+
 @pytest.mark.extras
 def test_words_are_counted_where_the_extra_is():
     for name in NAMES:

@@ -230,3 +230,29 @@ def test_results_are_not_predictions(gold, prior):
     with pytest.raises(UsageError, match="found Result"):
         karat.evaluate(gold, karat.evaluate(gold, prior))
     assert isinstance(karat.evaluate("demo", "demo/prior"), Result)
+
+
+def test_several_runs_in_place_of_one_name_the_function_for_them():
+    run = karat.load_run("demo/noisy")
+    for runs in ([run, run], {"a": run}):
+        with pytest.raises(karat.UsageError, match=r"Pass one Run, or all to karat\.evaluate_runs\."):
+            karat.evaluate("demo", runs)
+
+
+def test_an_option_of_reading_names_the_function_that_has_it():
+    with pytest.raises(karat.UsageError, match=r"Pass the run that karat\.load_run\(…, columns=…\) returns"):
+        karat.evaluate("demo", "demo/noisy", columns={"doc": "id"})
+
+
+def test_outcomes_of_cases_are_named_as_in_tables():
+    named, titled = (karat.find_cases("demo", ["demo/noisy"], outcomes=name) for name in ("wrong-link", "wrong link"))
+    assert len(named) == len(titled) == 30
+
+
+def test_blanks_in_place_of_texts_say_nothing_about_offsets():
+    spans = [{"start": start, "end": start + 3, "entity": "Q1"} for start in range(0, 400, 5)]
+    gold = karat.load([{"id": "d", "text": " " * 400, "labels": spans}])
+    result = karat.evaluate(gold, {"d": spans})
+    assert not any("inside a word" in note for note in result.notes)
+    letters = karat.load([{"id": "d", "text": "x" * 400, "labels": spans}])
+    assert any("inside a word" in note for note in karat.evaluate(letters, {"d": spans}).notes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import karat
@@ -143,3 +145,126 @@ def test_a_field_that_no_mention_has_is_refused():
     assert document.labels[0].entity == "Q64"
     with pytest.raises(InputError, match=r"'ents\.3'"):
         karat.load(pairs, columns={**places, "type": "ents.3"})
+
+
+LISTS_APART = [{"doc_id": "d1", "body": TEXT, "ents": [{"s": 0, "e": 6}, {"s": 23, "e": 29}], "qids": ["Q64", None]}]
+PAIRS_APART = [{"doc_id": "d1", "body": TEXT, "ents": [[0, 6], [23, 29]], "qids": ["Q64", None]}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "start", "end"),
+    [(LISTS_APART, "ents.s", "ents.e"), (PAIRS_APART, "ents.0", "ents.1")],
+    ids=["objects", "pairs"],
+)
+def test_spans_in_one_list_and_ids_in_another_belong_together(rows, start, end):
+    columns = {**ROW_COLUMNS, "start": start, "end": end, "entity": "qids"}
+    (document,) = karat.load(rows, columns=columns)
+    assert [(label.start, label.entity) for label in document.labels] == [(0, "Q64"), (23, None)]
+    for qids, found in ((["Q64"], r"\['Q64'\]"), ("Q64", "'Q64'"), (None, "nothing in 'qids'")):
+        with pytest.raises(InputError, match=rf"{found}.*expected a list of 2 values, as in '{start}'"):
+            karat.load([{**rows[0], "qids": qids}], columns=columns)
+    with pytest.raises(InputError, match="expected a span or mention for 'qids'"):
+        karat.load([{**rows[0], "ents": None}], columns=columns)
+    (empty,) = karat.load([{**rows[0], "ents": [], "qids": []}], columns=columns)
+    assert empty.labels == ()
+
+
+@pytest.mark.parametrize("start", ["ents.9", "ents.foo"])
+def test_spans_at_a_place_that_no_mention_has_are_refused(start):
+    with pytest.raises(InputError, match="found no row with a value for the column 'ents"):
+        karat.load_run(PAIRS_APART, columns={"doc": "doc_id", "start": start, "end": start})
+
+
+def test_a_list_of_mentions_that_is_something_else_is_refused():
+    for value, expected in (("Berlin", "a list of mentions"), (["Berlin"], "a list of objects or lists")):
+        with pytest.raises(InputError, match=f"in the column 'ents'; expected {expected}"):
+            karat.load([{**NESTED[0], "ents": value}], columns=NESTED_COLUMNS)
+
+
+TOKENS = [{"no": 7, "words": ["Ann", "saw", "Ulm"], "marks": ["B-PER", "O", "B-LOC"], "links": ["Q1", "_", "NIL"]}]
+TOKEN_COLUMNS = {"token": "words", "tag": "marks", "id": "links", "doc": "no"}
+
+
+def check_tokens(source):
+    gold, run = (read(source, columns=TOKEN_COLUMNS) for read in (karat.load, karat.load_run))
+    (document,) = gold
+    assert (document.id, document.text) == ("7", "Ann saw Ulm")
+    assert [(label.entity, label.types) for label in document.labels] == [("Q1", ("PER",)), (None, ("LOC",))]
+    assert karat.evaluate(gold, run)["strong:micro.f1"] == 1.0
+
+
+def test_lists_of_tokens_are_read_by_their_columns(tmp_path):
+    check_tokens(TOKENS)
+    (tmp_path / "tokens.jsonl").write_text(json.dumps(TOKENS[0]) + "\n", encoding="utf-8")
+    check_tokens(tmp_path / "tokens.jsonl")
+
+
+@pytest.mark.extras
+def test_lists_of_tokens_of_a_dataset_are_read_by_their_columns(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    tags = datasets.Sequence(datasets.ClassLabel(names=["O", "B-PER", "B-LOC"]))
+    data = datasets.Dataset.from_list(TOKENS, features=None)
+    check_tokens(data)
+    data = data.cast_column("marks", datasets.Sequence(datasets.Value("string"))).map(
+        lambda row: {"marks": tags.feature.str2int(row["marks"])}
+    )
+    data = data.cast_column("marks", tags)
+    check_tokens(data)
+    data.save_to_disk(tmp_path / "saved")
+    check_tokens(tmp_path / "saved")
+    data.to_parquet(tmp_path / "data.parquet")
+    check_tokens(tmp_path / "data.parquet")
+
+
+def test_columns_of_tokens_that_do_not_fit_are_refused():
+    with pytest.raises(UsageError, match=r"no column 'nowhere'\. It has no, words, marks, links"):
+        karat.load(TOKENS, columns={**TOKEN_COLUMNS, "id": "nowhere"})
+    with pytest.raises(UsageError, match="rows with lists of tokens have no role misc"):
+        karat.load_run(TOKENS, columns={**TOKEN_COLUMNS, "misc": "no"})
+    with pytest.raises(InputError, match="'Ann' in the column 'words'; expected a list with an element for each token"):
+        karat.load_run([{**TOKENS[0], "words": "Ann"}], columns=TOKEN_COLUMNS)
+
+
+@pytest.mark.extras
+def test_a_dataset_with_a_mention_per_row_is_read_like_a_data_frame():
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_list([{"doc": "d1", "start": 0, "end": 6, "entity": "Q64"}])
+    for source in (data, data.to_pandas()):
+        (response,) = karat.load_run(source)
+        assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
+        (document,) = karat.load(source)
+        assert document.labels[0].entity == "Q64"
+
+
+@pytest.mark.extras
+def test_other_columns_of_a_dataset_are_refused_with_their_roles():
+    datasets = pytest.importorskip("datasets")
+    lists = datasets.Dataset.from_list([{"doc": "d1", "begin": [0], "end": [6], "qid": ["Q64"]}])
+    with pytest.raises(
+        InputError, match=r"--columns doc=doc,start=begin,end=end,entity=qid or in Python with columns="
+    ):
+        karat.load_run(lists)
+
+
+@pytest.mark.extras
+def test_an_object_of_lists_is_a_list_of_predictions():
+    datasets = pytest.importorskip("datasets")
+    predictions = {"start": [0, 23], "end": [6, 29], "entity": ["Q64", None]}
+    (response,) = karat.load_run(datasets.Dataset.from_list([{"id": "d1", "predictions": predictions}]))
+    assert response.predictions == (karat.Prediction(0, 6, "Q64"), karat.Prediction(23, 29, None))
+    uneven = datasets.Dataset.from_list([{"id": "d1", "predictions": {**predictions, "end": [6]}}])
+    with pytest.raises(InputError, match=r"row 1: found lists of different lengths in 'predictions'"):
+        karat.load_run(uneven)
+
+
+@pytest.mark.extras
+def test_a_parquet_file_of_predictions_may_have_texts(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    row = {"id": "other", "text": TEXT, "predictions": [{"start": 0, "end": 6, "entity": "Q64"}]}
+    data = datasets.Dataset.from_list([row])
+    data.to_parquet(tmp_path / "run.parquet")
+    (tmp_path / "run.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    gold = karat.load(ROWS, columns=ROW_COLUMNS)
+    runs = [karat.load_run(source, corpus=gold) for source in (data, tmp_path / "run.parquet", tmp_path / "run.jsonl")]
+    assert [[response.id for response in run] for run in runs] == [["d1"]] * 3  # found by its text
+    assert len({run.digest for run in runs}) == 1

@@ -110,6 +110,7 @@ def test_columns_are_named(tmp_path, karat_cli):
         ({"token": "1"}, "no column for the tag"),
         ({"tag": "1"}, "no column for the token"),
         ({"token": "1", "tag": "2", "start": "3"}, "has no role start"),
+        ({"token": "1", "tag": "2", "doc": "1"}, "is a CoNLL file, which has no role doc"),
     ],
 )
 def test_columns_must_fit(columns, message, tmp_path):

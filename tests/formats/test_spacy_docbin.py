@@ -53,7 +53,7 @@ def test_what_spacy_writes(tmp_path):
     assert corpus.skipped == {
         "documents with further user data": 1,
         "documents with categories": 1,
-        "span groups that are not read": 1,
+        "span groups that are not read (sc: load_run(docs, spans_key=…) reads it)": 1,
     }
     assert next(iter(karat.load_run(path))).predictions[0] == Prediction(0, 3, "Q1", types=("PER",))
     path.write_bytes(made_by_spacy(data=False))

@@ -290,3 +290,35 @@ def test_without_links_there_are_no_error_categories():
     corpus, run, _ = sides([["right"]])
     with pytest.raises(karat.UsageError, match="error categories need a view that compares links"):
         karat.evaluate(corpus, run, settings={"task": "erec"}, by="error")
+
+
+@pytest.mark.parametrize(
+    ("profile", "view", "errors"),
+    [
+        ("karat", "strong", 1),  # a wrong link
+        ("karat", "strong[in-kb]", 1),  # a spurious prediction
+        ("karat", "weak", 1),
+        ("hipe", "hipe-nel-strict", 1),
+        ("elevant", "strong[in-kb]", 1),
+        ("elevant", "strong", 0),  # as ELEVANT counts in its mode REQUIRED
+    ],
+)
+def test_a_link_on_nil_is_one_in_views_with_nil_too(profile, view, errors):
+    """Ann is linked, Bob is predicted as NIL, Eve is missed and Zoe is no mention."""
+    text = "Ann and Bob and Eve and Zoe."
+    labels = tuple(Label(start, start + 3, None, types=("PER",)) for start in (0, 8, 16))
+    entities = {0: "Q1", 8: None, 24: "Q2"}
+    predictions = tuple(Prediction(start, start + 3, entity, types=("PER",)) for start, entity in entities.items())
+    corpus, run = Corpus.from_documents([Document("d", text, labels)]), Run.from_responses([Response("d", predictions)])
+    result = karat.evaluate(corpus, run, profile=profile, measures=f"{view}:micro.f1", by="error")
+    on_nil = result.groups["error"][view]["ner-fp-groundtruth-unknown"]
+    assert (on_nil.errors, on_nil.total) == (errors, 3)
+
+
+def test_two_predictions_of_nil_on_a_nil_mention_are_no_links_on_nil():
+    corpus = Corpus.from_documents([Document("d", "Ann left.", (Label(0, 3, None),))])
+    run = Run.from_responses([Response("d", (Prediction(0, 3, None, score=0.5), Prediction(0, 3, None, score=0.4)))])
+    for profile in ("karat", "gerbil", "bat"):  # under bat nothing matches NIL
+        result = karat.evaluate(corpus, run, profile=profile, measures="strong:micro.f1", by="error")
+        on_nil = result.groups["error"]["strong"]["ner-fp-groundtruth-unknown"]
+        assert (on_nil.errors, on_nil.total) == (0, 1), profile

@@ -233,8 +233,17 @@ for profile in ("karat", "gerbil"):
     expected = [result[f"strong:micro.{{name}}"] for name in ("p", "r", "f1")]
     assert [scores[name] for name in ("precision", "recall", "f1")] == expected, (scores, expected)
     assert scores["weak:micro.f1"] == result["weak:micro.f1"]
-    assert scores["signature"] == str(result.signature) and scores["notes"] == list(result.notes)
+    assert scores["signature"] == str(result.signature) and scores["notes"] == [
+        *result.notes, *(f"{{what}}: {{count}}" for what, count in result.skipped.items())]
     print(scores["f1"])
+try:
+    metric.compute(predictions=predictions, references=references, texts=texts[:3])
+except karat.UsageError as error:
+    assert "3 texts for 8 documents" in str(error)
+else:
+    raise AssertionError("three texts for eight documents")
+blank = metric.compute(predictions=predictions, references=references)
+assert not any("inside a word" in note for note in blank["notes"]), blank["notes"]
 """
     assert all(0 < float(line) <= 1 for line in run_python(code, tmp_path, programs))
 

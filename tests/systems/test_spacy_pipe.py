@@ -282,3 +282,75 @@ def test_the_help_of_karat_loads_no_spacy():
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(ROOT) / "src")}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+
+
+def test_mentions_in_a_span_group_are_read_by_its_name(spacy):
+    from spacy.training import Example
+
+    nlp = spacy.blank("en")
+    config = {"system": "popular", "detect": True, "spans_key": "sc"}
+    nlp.add_pipe("karat_linker", config=config)
+    docs = list(nlp.pipe(["Berlin is near Paris."]))
+    assert [span.text for span in docs[0].spans["sc"]] == ["Berlin", "Paris"]
+    (response,) = karat.load_run(docs, spans_key="sc")
+    (document,) = karat.load(docs, spans_key="sc")
+    assert [item.entity for item in response.predictions] == [item.entity for item in document.labels] == ["Q64", "Q90"]
+    unread = karat.load_run(docs)
+    assert unread.skipped["span groups that are not read (sc: load_run(docs, spans_key=…) reads it)"] == 1
+    with pytest.raises(UsageError, match=r"no Doc has a span group 'sk'\. They have: sc\."):
+        karat.load_run(docs, spans_key="sk")
+    with pytest.raises(UsageError, match="Pass a list of them"):
+        karat.load_run([{"doc": "d", "start": 0, "end": 6}], spans_key="sc")
+    with pytest.raises(UsageError, match="with spaCy's DocBin"):
+        karat.load("gold.spacy", spans_key="sc")
+    reference = nlp.make_doc("Berlin is near Paris.")
+    reference.ents = [reference.char_span(0, 6, label="GPE", kb_id="Q64")]
+    scores = nlp.evaluate([Example(nlp.make_doc(reference.text), reference)])
+    assert (scores["karat_p"], scores["karat_r"]) == (0.5, 1.0)
+    assert any("gold labels were read from doc.ents" in note for note in scores["karat_notes"])
+
+
+def test_ids_of_an_entity_ruler_are_noted_since_they_are_no_links(spacy):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "Paris", "id": "Q90"}])
+    run = karat.load_run([nlp("In Paris.")])
+    assert run.skipped["entities with an id in ent_id_, but not in kb_id_ (unlinked)"] == 1
+
+
+def test_the_scorer_takes_settings_and_checks_names_when_the_pipeline_is_made(spacy):
+    nlp = spacy.blank("en")
+    scorer = {"@scorers": SCORER, "view": "strong[in-kb]", "settings": {"assignment": "greedy"}}
+    nlp.add_pipe("karat_linker", config={"system": "popular", "detect": True, "scorer": scorer})
+    _, pairs = examples(spacy, nlp)
+    scores = nlp.evaluate(pairs)
+    assert scores["karat_f1"] is not None
+    assert "assignment:greedy" in scores["karat_signature"]
+    with pytest.raises(UnknownNameError, match="gerbill"):
+        spacy.blank("en").add_pipe("karat_linker", config={"scorer": {"@scorers": SCORER, "profile": "gerbill"}})
+
+
+def test_spacys_own_scores_are_those_measures_of_karat_that_the_page_names(spacy):
+    """Six mentions; five are predicted: Q1 right, Q2 for Q9, Q3 for NIL, NIL for Q4, NIL right."""
+    from spacy.scorer import Scorer
+    from spacy.tokens import Span
+    from spacy.training import Example
+
+    nlp = spacy.blank("en")
+
+    def doc(ids):
+        made = nlp.make_doc("Ulm Bonn Graz Oslo Bern Kiel")
+        made.ents = [Span(made, at, at + 1, "LOC", kb_id=id) for at, id in enumerate(ids) if id]
+        return made
+
+    gold, predicted = doc(["Q1", "Q9", "NIL", "Q4", "NIL", "Q5"]), doc(["Q1", "Q2", "Q3", "NIL", "NIL", None])
+    views = ["d2kb/strong[in-kb]:micro.p", "strong[in-kb]:accuracy", "strong:accuracy", "mention:micro.r"]
+    result = karat.evaluate(karat.load([gold]), karat.load_run([predicted]), extra_measures=views)
+    pairs = [Example(predicted, gold)]
+    own = Scorer.score_links(pairs, negative_labels=["NIL"])
+    assert own["nel_micro_p"] == result["d2kb/strong[in-kb]:micro.p"] == 1 / 3  # Q1, Q2, Q3
+    assert own["nel_micro_r"] == result["strong[in-kb]:accuracy"] == 1 / 3  # Q1, Q9, Q4
+    plain = Scorer.score_links(pairs, negative_labels=[])
+    assert result["strong:accuracy"] == 2 / 5
+    assert [plain[f"nel_micro_{short}"] for short in "prf"] == [pytest.approx(2 / 5)] * 3
+    spans = Scorer.score_spans(pairs, "ents", getter=lambda made, _: made.ents, labeled=False)
+    assert spans["ents_r"] == result["mention:micro.r"] == 5 / 6

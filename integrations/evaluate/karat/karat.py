@@ -75,6 +75,10 @@ class Karat(evaluate.Metric):
         measures: list[str] | None = None,
     ) -> dict[str, Any]:
         """Score the predictions; document i is the i-th list of both sides."""
+        if texts is not None and len(texts) != len(references):
+            raise karat.UsageError(
+                f"{len(texts)} texts for {len(references)} documents. Pass a text for each document."
+            )
         gold = [
             {"id": str(number), "text": text, "labels": [_drop_nil(mention) for mention in mentions]}
             for number, (text, mentions) in enumerate(
@@ -87,7 +91,8 @@ class Karat(evaluate.Metric):
         )
         scores = {name: result[key] for name, key in _HEADLINE.items() if key in result}
         more = {name: result[name] for name in measures or []}
-        return scores | more | {"signature": str(result.signature), "notes": list(result.notes)}
+        notes = [*result.notes, *(f"{description}: {count}" for description, count in result.skipped.items())]
+        return scores | more | {"signature": str(result.signature), "notes": notes}
 
 
 def _make_blanks(predictions: list[list[dict[str, Any]]], references: list[list[dict[str, Any]]]) -> list[str]:

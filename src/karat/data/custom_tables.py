@@ -73,11 +73,24 @@ class CustomTables:
 
 
 def _find_token_format(source: ByteSource, columns: ColumnRoles) -> Format | None:
-    """Return the format of a CoNLL file with these columns, or None if the file lacks one."""
+    """Return the format of a CoNLL file or a table with lists of tokens with these columns; None if it lacks one."""
+    from karat.formats.parsing.surfaces.table_rows import is_nested
     from karat.formats.plugins.conll import make_format, resolve_columns
 
+    if is_nested(source):
+        from karat.formats.parsing.surfaces.table import find_missing_columns
+        from karat.formats.plugins.hf_datasets import make_token_format
+
+        return None if find_missing_columns(source, columns) else make_token_format(columns.by_role)
     token_columns = resolve_columns(columns.by_role, source)
-    return None if token_columns is None else make_format(token_columns, has_header=not columns.is_headerless)
+    if token_columns is None:
+        return None
+    if unused := columns.by_role.keys() & {"doc", "text"}:
+        raise UsageError(
+            f"{source.label} is a CoNLL file, which has no role {min(unused)}: it divides documents by -DOCSTART- and "
+            "joins the tokens to texts. Leave the role out."
+        )
+    return make_format(token_columns, has_header=not columns.is_headerless)
 
 
 def _describe_missing(source: ByteSource, missing_columns: Sequence[str]) -> str:

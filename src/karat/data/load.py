@@ -67,6 +67,7 @@ def load(
     on_error: OnError | None = None,
     duplicate_ids: DuplicateIds | None = None,
     columns: Mapping[str, str] | None = None,
+    spans_key: str | None = None,
 ) -> Corpus:
     """Load a gold standard by registered name (`demo`, `msnbc@guo2018`), by path, or from standard input (`-`).
 
@@ -81,7 +82,9 @@ def load(
     `columns`: roles of the columns of a CSV, TSV, JSON, JSONL, Arrow or Parquet file, a data frame, a Hugging Face
     `Dataset` or its folder, or a list of dictionaries, as in `{"doc": "doc_id", "text": "body"}`. Mentions may be one
     per row, in a list of objects (`{"start": "entities.start"}`), or in parallel lists.
+    `spans_key`: the span group of spaCy `Doc` objects with the mentions; None for `doc.ents`.
     """
+    _check_one_reader(source, columns, spans_key)
     if isinstance(source, Corpus):
         return source
     if isinstance(source, Run):
@@ -90,7 +93,7 @@ def load(
         from karat.data.python_objects import read_object_corpus, to_corpus
 
         with collect_defects(_merge_error_policy(on_error, duplicate_ids), "objects") as defects:
-            corpus = to_corpus(source) if columns is None else read_object_corpus(source, columns)
+            corpus = to_corpus(source, spans_key) if columns is None else read_object_corpus(source, columns)
         return replace(corpus, skipped={**corpus.skipped, **defects.counts})
     return _load_gold(
         _Input(os.fspath(source), format, _merge_error_policy(on_error, duplicate_ids), _custom_tables_from(columns)),
@@ -110,6 +113,7 @@ def load_run(
     span_mismatch: SpanMismatch | None = None,
     offsets: str | None = None,
     columns: Mapping[str, str] | None = None,
+    spans_key: str | None = None,
 ) -> Run:
     """Load a system's predictions from a path, from `-`, or by name (`demo/prior` are stored predictions).
 
@@ -128,10 +132,11 @@ def load_run(
     `offsets`: what the offsets count, if not code points: `utf16`, `bytes`, `inclusive`, `one-based`,
     `one-based-inclusive`, `crlf`, `lf`, `nfd` or `nfc`. They are converted and counted in `Run.skipped`; this needs a
     text, from `corpus` or the file.
-    `format`, `on_error`, `duplicate_ids` and `columns`: see `load`.
+    `format`, `on_error`, `duplicate_ids`, `columns` and `spans_key`: see `load`.
     """
+    _check_one_reader(source, columns, spans_key)
     policy = _merge_error_policy(on_error, duplicate_ids, span_mismatch, offsets)
-    item = _RunSource(source, format, policy, _custom_tables_from(columns), system)
+    item = _RunSource(source, format, policy, _custom_tables_from(columns), system, spans_key)
     if corpus is None:
         return convert_run_offsets(None, item.load(None), policy)
     run = align_run(corpus, item.load(corpus), policy)
@@ -156,6 +161,7 @@ class _RunSource(NamedTuple):
     policy: ErrorPolicy
     tables: CustomTables
     system: str | None
+    spans_key: str | None = None
 
     def load(self, corpus: Corpus | None) -> Run:
         """Load the predictions; `corpus` has the documents, for formats that need it."""
@@ -176,10 +182,19 @@ class _RunSource(NamedTuple):
                 run = (
                     read_object_run(self.source, self.tables.columns[0], corpus)
                     if self.tables.strict
-                    else to_run(self.source, corpus, self.system)
+                    else to_run(self.source, corpus, self.system, self.spans_key)
                 )
             run = replace(run, skipped={**run.skipped, **defects.counts})
         return run if self.system in (None, run.name) else replace(run, name=self.system)
+
+
+def _check_one_reader(source: object, columns: Mapping[str, str] | None, spans_key: str | None) -> None:
+    """Raise `UsageError` if a span group is named for something else than `Doc` objects."""
+    if spans_key is not None and (columns is not None or isinstance(source, str | os.PathLike | Corpus | Run)):
+        raise UsageError(
+            "spans_key= names a span group of spaCy's Doc objects. Read a .spacy file with spaCy's DocBin, and pass "
+            "its Doc objects without columns=."
+        )
 
 
 def _merge_error_policy(

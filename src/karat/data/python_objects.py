@@ -16,6 +16,7 @@ from numbers import Integral
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
+import pyarrow as pa
 
 from karat.data.load import ForeignObject
 from karat.formats.parsing.blank_texts import make_blank_documents
@@ -26,7 +27,13 @@ from karat.formats.parsing.surfaces.columns import ColumnRoles
 from karat.formats.parsing.surfaces.run_builder import build_run_from_objects
 from karat.formats.parsing.surfaces.table import TableSource, read_table_corpus, read_table_run
 from karat.formats.parsing.surfaces.table_rows import TableRow
-from karat.formats.plugins.hf_datasets import build_corpus, build_run
+from karat.formats.plugins.hf_datasets import (
+    build_corpus,
+    build_run,
+    build_tagged_corpus,
+    build_tagged_run,
+    rename_token_columns,
+)
 from karat.formats.plugins.spacy_docbin import read_doc
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.document import (
@@ -76,15 +83,17 @@ _TOKEN_TAG = re.compile(r"[BIESLU]-.+|O|LABEL_\d+")
 _IGNORED_TEXT = re.compile(r"\s+|##")
 
 
-def to_corpus(data: ForeignObject) -> Corpus:
+def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
     """Convert documents, mentions with their document ids, a Hugging Face dataset or spaCy `Doc` objects to a corpus.
 
     Documents are `Document` objects, or dictionaries as in Karat JSONL. Mentions without texts are dictionaries, tuples
-    or rows of a data frame; see `read_mentions`. Raise `UsageError` for others.
+    or rows of a data frame; see `read_mentions`. `spans_key` names the span group with the mentions of `Doc` objects.
+    Raise `UsageError` for others, and for other objects with a `spans_key`.
     """
-    if _is_dataset(data):
+    if _is_dataset(data) and not _has_mention_rows(data) and spans_key is None:
         return build_corpus(_to_arrow(data), _get_dataset_name(data, "dataset"), "dataset")
     items = _to_list(data)
+    _check_spans_key(items, spans_key)
     if items and all(isinstance(item, Document) for item in items):
         return Corpus.from_documents(items)
     metadata, items = _split_header(items)
@@ -102,7 +111,7 @@ def to_corpus(data: ForeignObject) -> Corpus:
     skipped: Counter[str] = Counter()
     documents = []
     for number, doc in enumerate(items, 1):
-        content = read_doc(doc, skipped)
+        content = read_doc(doc, skipped, spans_key)
         skipped["documents without an id (numbered)"] += content.id is None
         labels = merge_duplicate_labels(content.to_labels(skipped), skipped)
         documents.append(Document(content.id or str(number), doc.text, labels, meta=content.meta))
@@ -112,12 +121,18 @@ def to_corpus(data: ForeignObject) -> Corpus:
 def read_object_corpus(data: ForeignObject, columns: Mapping[str, str]) -> Corpus:
     """Read a gold standard from a table of objects with the given columns by role."""
     roles = ColumnRoles.from_columns(columns)
-    return read_table_corpus(_build_table(data, roles), roles)
+    table = _build_table(data, roles)
+    if roles.is_token_table:
+        return build_tagged_corpus(rename_token_columns(table.rows, roles.by_role), table.stem, table.label)
+    return read_table_corpus(table, roles)
 
 
 def read_object_run(data: ForeignObject, columns: ColumnRoles, corpus: Corpus | None) -> Run:
     """Read predictions from a table of objects; `corpus` has the texts, for predictions without spans."""
-    return read_table_run(_build_table(data, columns), columns, None if corpus is None else lambda: corpus)
+    table = _build_table(data, columns)
+    if columns.is_token_table:
+        return build_tagged_run(rename_token_columns(table.rows, columns.by_role), table.stem, table.label)
+    return read_table_run(table, columns, None if corpus is None else lambda: corpus)
 
 
 def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
@@ -143,17 +158,20 @@ def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
     return TableSource(name, name, rows)
 
 
-def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None) -> Run:
+def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans_key: str | None = None) -> Run:
     """Convert responses, predictions, a Hugging Face dataset or spaCy `Doc` objects to a run named `system`.
 
     Responses are `Response` objects, or dictionaries as in Karat JSONL. Predictions are dictionaries, tuples or rows of
     a data frame; see `read_mentions`.
     `corpus` identifies documents without an id, by text or order; its texts are compared with the texts of predictions.
-    Raises `UsageError` for other objects.
+    `spans_key` names the span group with the mentions of `Doc` objects. Raises `UsageError` for other objects.
     """
-    if _is_dataset(data):
+    if _is_dataset(data) and not _has_mention_rows(data) and spans_key is None:
         return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
     items: list[ForeignObject] = [*data.items()] if isinstance(data, Mapping) else _to_list(data)
+    if any(isinstance(item, Run) for item in (data.values() if isinstance(data, Mapping) else items)):
+        raise UsageError("found several systems where one is expected. Pass one Run, or all to karat.evaluate_runs.")
+    _check_spans_key(items, spans_key)
     if items and all(isinstance(item, Response) for item in items):
         return Run.from_responses(items, name=system or "run")
     metadata, items = _split_header(items)
@@ -163,7 +181,7 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None) -> Ru
         return build_run_from_objects(map(_to_plain, items), gold, name=name, metadata=metadata)
     skipped: Counter[str] = Counter()
     if items and all(_is_doc(_get_doc(item)) for item in items):
-        documents = _read_docs(items, corpus, skipped)
+        documents = _read_docs(items, corpus, skipped, spans_key)
     elif isinstance(data, Mapping):
         documents = [
             _DocumentPredictions(str(id), _read_predictions(values, f"document {id!r}", skipped))
@@ -298,6 +316,17 @@ def _is_dataset(data: ForeignObject) -> bool:
     return True
 
 
+def _has_mention_rows(data: ForeignObject) -> bool:
+    """Return whether a Hugging Face dataset has a mention in each row: document id and two integers as span."""
+    types = {field.name: field.type for field in data.features.arrow_schema}
+    span = [next((types[name] for name in _FIELD_NAMES[part] if name in types), None) for part in ("start", "end")]
+    return (
+        not types.keys() & {"labels", "predictions", "tokens"}
+        and not types.keys().isdisjoint(_FIELD_NAMES["document"])
+        and all(kind is not None and pa.types.is_integer(kind) for kind in span)
+    )
+
+
 def _to_arrow(data: ForeignObject) -> Arrow:
     """Return all rows of a Hugging Face dataset as an Arrow table, with the library's metadata about the columns."""
     table = data.with_format("arrow")[:]
@@ -319,13 +348,25 @@ def _is_doc(value: ForeignObject) -> bool:
     return all(hasattr(value, name) for name in ("ents", "spans", "user_data", "text"))
 
 
+def _check_spans_key(items: Sequence[ForeignObject], spans_key: str | None) -> None:
+    """Raise `UsageError` if a span group is named, but items are no `Doc` objects or none of them has it."""
+    if spans_key is None:
+        return
+    docs = [_get_doc(item) for item in items]
+    if not all(map(_is_doc, docs)):
+        raise UsageError("spans_key= names a span group of spaCy's Doc objects. Pass a list of them, or leave it out.")
+    if docs and not any(spans_key in doc.spans for doc in docs):
+        groups = sorted({name for doc in docs for name in doc.spans})
+        raise UsageError(f"no Doc has a span group {spans_key!r}. They have: {', '.join(groups) or 'none'}.")
+
+
 def _get_doc(item: ForeignObject) -> ForeignObject:
     """Return the `Doc` of an item, which may be a pair of `Doc` and id from `nlp.pipe(…, as_tuples=True)`."""
     return item[0] if isinstance(item, tuple) and len(item) == 2 else item
 
 
 def _read_docs(
-    items: Sequence[ForeignObject], corpus: Corpus | None, skipped: Counter[str]
+    items: Sequence[ForeignObject], corpus: Corpus | None, skipped: Counter[str], spans_key: str | None
 ) -> list[_DocumentPredictions]:
     """Convert `Doc` objects, or pairs of `Doc` and id, to predictions by document.
 
@@ -336,7 +377,7 @@ def _read_docs(
     documents = []
     for number, item in enumerate(items, 1):
         doc = _get_doc(item)
-        content = read_doc(doc, skipped)
+        content = read_doc(doc, skipped, spans_key)
         name = content.id if doc is item else _read_context_id(item[1])
         if name is None:
             name = _find_id_by_text(doc.text, by_text, number, corpus, skipped)
@@ -671,7 +712,7 @@ def _to_list(data: ForeignObject) -> list[ForeignObject]:
             return list(getattr(data, method)())
     if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
         return []
-    return list(data)
+    return read_named_rows(_to_arrow(data)) if _is_dataset(data) else list(data)
 
 
 def _is_empty_list(data: ForeignObject) -> bool:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from karat.model.errors import UnknownKeywordError
+
+_READING: Final = ("columns", "format", "on_error", "duplicate_ids", "span_mismatch", "offsets", "spans_key", "system")
+"""Keywords of `load_run`."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -40,6 +43,8 @@ def _describe_unknown(function: str, keyword: str, names: Sequence[str]) -> str:
     if setting in settings:
         return f"{function}: `{keyword}` is a setting. Pass it as settings={{{setting!r}: …}}."
     problem = f"{function} has no keyword `{keyword}`."
+    if keyword in _READING and "predictions" in names:
+        return f"{problem} Pass the run that karat.load_run(…, {keyword}=…) returns as predictions."
     matches = get_close_matches(keyword, names, n=1)
     if matches:
         return f"{problem} Did you mean `{matches[0]}`?"

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 
 from karat.evaluation.measures import get_measure
-from karat.model.errors import KaratError
+from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import GroupScores, Result, Score, format_id_health
@@ -59,9 +59,20 @@ def _list_category_notes(results: Sequence[Result]) -> list[str]:
     return list(notes)
 
 
-def display(result: Result, layout: str) -> str:
-    """Render one result for a notebook or paper, in a layout of `LAYOUTS`."""
-    return render_page([result], layout)
+def display(result: Result, layout: str, *others: Result) -> str:
+    """Render the results of one or several runs for a notebook or paper, in a layout of `LAYOUTS`.
+
+    Raise `UsageError` if they differ in data, profile or measures.
+    """
+    for other in others:
+        for part, expected, value in (
+            ("gold standard", result.signature["data"], other.signature["data"]),
+            ("profile", result.profile, other.profile),
+            ("measures", result.table_measures, other.table_measures),
+        ):
+            if expected != value:
+                raise UsageError(f"{result.run} and {other.run} differ in the {part}. Score all runs alike.")
+    return render_page([result, *others], layout)
 
 
 def to_table(result: Result) -> Arrow:

@@ -126,11 +126,16 @@ class CaseFilter:
             (self.errors, categories(), "error"),
         ):
             for name in names:
-                if name not in allowed:
+                if name not in allowed and not (kind == "outcome" and _find_outcome(name) in allowed):
                     raise UnknownNameError(kind, name, allowed)
         if self.flips is not None and self.flips[0] == self.flips[1]:
             raise UsageError(f"{self.flips[0]} cannot flip against itself. Name two systems.")
         return self
+
+
+def _find_outcome(name: str) -> str:
+    """Return the key of `OUTCOMES` for an outcome, which may be a title such as `wrong link`."""
+    return name.replace(" ", "-")
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,7 +440,7 @@ class _AlignedCases:
         Outcome and error category must hold for the same case of the same system.
         """
         mask = np.zeros(len(self.document), np.bool_)
-        outcomes = [outcome for name in case_filter.outcomes for outcome in OUTCOMES[name]]
+        outcomes = [outcome for name in case_filter.outcomes for outcome in OUTCOMES[_find_outcome(name)]]
         for system, case in zip(self.systems, self.case, strict=True):
             if case_filter.systems and system.system not in case_filter.systems:
                 continue

@@ -92,6 +92,10 @@ class Comparison(TableDisplay, ChartDisplay):
     _page: ClassVar = "karat.render.comparison"
     _charts: ClassVar = "karat.render.charts.comparison"
 
+    def __repr__(self) -> str:
+        datasets = ", ".join(dataset.name for dataset in self.datasets)
+        return f"<Comparison of {', '.join(self.systems)} on {datasets}: {self.measure}>"
+
     measure: str
     """Measure that is compared."""
     profile: str

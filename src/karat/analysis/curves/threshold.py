@@ -62,6 +62,9 @@ class ThresholdCurve(RunCurve, TableDisplay, ChartDisplay):
     _page: ClassVar = "karat.render.curves"
     _charts: ClassVar = "karat.render.charts.curve_set"
 
+    def __repr__(self) -> str:
+        return f"<ThresholdCurve of {self.run} on {self.corpus}: {self.view}, {len(self.min_scores)} thresholds>"
+
     sweep: Sweep
     """Which thresholds are tried."""
     min_scores: Floats = field(repr=False)

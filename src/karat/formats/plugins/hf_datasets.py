@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from typing import IO, Any, NamedTuple, TypeVar
@@ -39,12 +39,14 @@ from karat.formats.parsing.arrow_tables import (
 )
 from karat.formats.parsing.class_labels import read_named_rows
 from karat.formats.parsing.conversion import to_predictions
+from karat.formats.parsing.surfaces.columns import suggest_roles
+from karat.formats.parsing.surfaces.table_rows import TableRow, get_value, read_rows
 from karat.formats.parsing.tokens.iob import OUTSIDE, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus
 from karat.model.defects import map_valid
 from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT, UNLINKED, Document, EntityId, Label, Response
-from karat.model.errors import InputError, check_layout_version
+from karat.model.errors import InputError, UsageError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
@@ -55,6 +57,16 @@ from karat.model.tables.schema import GOLD, PREDICTIONS, conform_table
 
 COLUMNS = ("tokens", "ner_tags", "entity_ids", "id", "doc_id", "text")
 """Columns that are read."""
+
+_TOKEN_ROLES = {
+    "token": "tokens",
+    "tag": "ner_tags",
+    "id": "entity_ids",
+    "entity": "entity_ids",
+    "doc": "id",
+    "text": "text",
+}
+"""The column of each role that a user can name."""
 
 
 _Data = TypeVar("_Data", Corpus, Run)
@@ -79,8 +91,7 @@ def build_corpus(table: Arrow, name: str, label: str) -> Corpus:
     """
     skipped = Counter[str]()
     if set(table.column_names) >= _TOKEN_COLUMNS:
-        documents = [Document(*row) for row in _read_tagged_rows(table, label, skipped)]
-        return Corpus.from_reader(documents, name=name, skipped=skipped, locate_row=_make_locator(label))
+        return build_tagged_corpus(_select_token_rows(table, skipped), name, label, skipped)
     karat_table, metadata = _to_karat_table(table, GOLD, label, skipped)
     corpus = Corpus.from_table(
         karat_table, name=metadata.pop("name", name), metadata=metadata, locate_row=_make_locator(label)
@@ -100,15 +111,70 @@ def build_run(table: Arrow, name: str, label: str) -> Run:
     """
     skipped = Counter[str]()
     if set(table.column_names) >= _TOKEN_COLUMNS:
-        rows = _read_tagged_rows(table, label, skipped)
-        responses, texts = [Response(row.id, to_predictions(row.labels)) for row in rows], [row.text for row in rows]
-        return Run.from_reader(responses, name=name, skipped=skipped, locate_row=_make_locator(label), texts=texts)
+        return build_tagged_run(_select_token_rows(table, skipped), name, label, skipped)
     karat_table, metadata = _to_karat_table(table, PREDICTIONS, label, skipped)
     name = metadata.pop("system", name)
     run = Run.from_table(
         karat_table, name=name, metadata=metadata, locate_row=_make_locator(label), texts=_get_texts(table)
     )
     return replace(run, skipped=dict(skipped))
+
+
+def build_tagged_corpus(
+    rows: Sequence[dict[str, Any]], name: str, label: str, skipped: Counter[str] | None = None
+) -> Corpus:
+    """Build the gold documents of rows of tokens; see `read_tagged_rows`."""
+    skipped = Counter() if skipped is None else skipped
+    documents = [Document(*row) for row in read_tagged_rows(rows, label, skipped)]
+    return Corpus.from_reader(documents, name=name, skipped=skipped, locate_row=_make_locator(label))
+
+
+def build_tagged_run(rows: Sequence[dict[str, Any]], name: str, label: str, skipped: Counter[str] | None = None) -> Run:
+    """Build the responses of rows of tokens; see `read_tagged_rows`."""
+    skipped = Counter() if skipped is None else skipped
+    tagged = list(read_tagged_rows(rows, label, skipped))
+    responses, texts = [Response(row.id, to_predictions(row.labels)) for row in tagged], [row.text for row in tagged]
+    return Run.from_reader(responses, name=name, skipped=skipped, locate_row=_make_locator(label), texts=texts)
+
+
+def rename_token_columns(rows: Iterable[TableRow], roles: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return rows of tokens with the column names of `COLUMNS`, given the column of each role.
+
+    Raise `UsageError` for a role that such rows do not have, and `InputError` for tokens or tags that are no list.
+    """
+    for role in roles:
+        if role not in _TOKEN_ROLES:
+            raise UsageError(f"rows with lists of tokens have no role {role}. Choose among {', '.join(_TOKEN_ROLES)}.")
+    renamed = []
+    for row in rows:
+        for role in ("token", "tag"):
+            if not isinstance(value := get_value(row.fields, roles[role]), list):
+                raise InputError(
+                    row.location,
+                    actual=f"{str(value)[:40]!r} in the column {roles[role]!r}",
+                    expected="a list with an element for each token, and a row for each document",
+                    remedy="Choose another column, or save a token per line as a CoNLL file",
+                )
+        renamed.append({_TOKEN_ROLES[role]: get_value(row.fields, name) for role, name in roles.items()})
+    return renamed
+
+
+def make_token_format(roles: Mapping[str, str]) -> Format:
+    """Make the format of tables with lists of tokens, tags and ids in columns that the user names by role."""
+
+    def read_renamed_rows(source: ByteSource) -> list[dict[str, Any]]:
+        return rename_token_columns(read_rows(source, is_headerless=False), roles)
+
+    return Format(
+        title="table of tokens",
+        suffix=".arrow",
+        recognises=lambda head: True,
+        has_gold=lambda source: True,
+        read_corpus=lambda source, text: build_tagged_corpus(read_renamed_rows(source), source.stem, source.label),
+        read_run=lambda source: build_tagged_run(read_renamed_rows(source), source.stem, source.label),
+        is_kind_ambiguous=True,
+        description="Lists of tokens, tags and ids, in columns that the user names.",
+    )
 
 
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
@@ -251,10 +317,11 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
             label,
             actual=f"the columns {', '.join(table.column_names)}",
             expected=f"`id` and `{items}`, or `tokens` and `ner_tags`",
-            remedy="Rename the columns of the dataset to these names",
+            remedy="Rename the columns of the dataset to these names, or name yours by role, with "
+            f"--columns {suggest_roles(table.column_names)} or in Python with columns={{'doc': …}}",
         )
     metadata = _read_metadata(table)
-    table = _select_columns(table, [*schema.names, "text"], skipped)
+    table = _zip_lists(_select_columns(table, [*schema.names, "text"], skipped), items, label)
     if schema is PREDICTIONS and "text" in table.column_names:
         table = table.drop_columns(["text"])
     if "meta" in table.column_names and not pa.types.is_map(table.schema.field("meta").type):
@@ -279,6 +346,29 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
                 remedy="Add the field",
             )
     return table, metadata
+
+
+def _zip_lists(table: Arrow, name: str, label: str) -> Arrow:
+    """Return a table with lists of objects in the column `name`, which may store them as an object of lists.
+
+    The library stores a `Sequence` of objects so. Raise `InputError` if the lists differ in length.
+    """
+    kind = table.schema.field(name).type
+    if not pa.types.is_struct(kind) or not all(pa.types.is_list(field.type) for field in kind):
+        return table
+    rows = []
+    for number, row in enumerate(table.column(name).to_pylist(), 1):
+        lists = {} if row is None else {field: values or [] for field, values in row.items()}
+        if len(set(map(len, lists.values()))) > 1:
+            raise InputError(
+                f"{label}: row {number}",
+                actual=f"lists of different lengths in {name!r} ({', '.join(lists)})",
+                expected="a value of each for every mention",
+                remedy="Correct the row",
+            )
+        rows.append([dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)])
+    members = pa.struct([(field.name, field.type.value_type) for field in kind])
+    return table.set_column(table.column_names.index(name), name, pa.array(rows, pa.list_(members)))
 
 
 def _to_maps(table: Arrow, label: str) -> Arrow:
@@ -307,9 +397,9 @@ def _read_metadata(table: Arrow) -> dict[str, str]:
     return {str(key): str(value) for key, value in metadata.items()} if isinstance(metadata, dict) else {}
 
 
-def _read_tagged_rows(table: Arrow, label: str, skipped: Counter[str]) -> list[TaggedRow]:
-    """Convert the rows of a table of tokens to documents; drop unread columns and count them in `skipped`."""
-    return list(read_tagged_rows(read_named_rows(_select_columns(table, COLUMNS, skipped)), label, skipped))
+def _select_token_rows(table: Arrow, skipped: Counter[str]) -> list[dict[str, Any]]:
+    """Return the rows of a table of tokens; drop unread columns and count them in `skipped`."""
+    return read_named_rows(_select_columns(table, COLUMNS, skipped))
 
 
 def _recognises(head: bytes) -> bool:

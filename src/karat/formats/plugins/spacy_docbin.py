@@ -142,7 +142,11 @@ def read_doc(doc: Any, skipped: Counter[str], spans_key: str | None = None) -> D
         user_data.pop(attribute_key(CANDIDATES_ATTRIBUTE, span), None)
     skipped["documents with further user data"] += bool(user_data)
     skipped["documents with categories"] += bool(doc.cats)
-    skipped["span groups that are not read"] += len(set(doc.spans) - {group})
+    for name in sorted(set(doc.spans) - {group}):
+        skipped[f"span groups that are not read ({name[:40]}: load_run(docs, spans_key=…) reads it)"] += 1
+    skipped["entities with an id in ent_id_, but not in kb_id_ (unlinked)"] += sum(
+        bool(span.ent_id_) and not span.kb_id_ for span in spans
+    )
     return DocContent(
         None if doc_id is None else str(doc_id), predictions, {str(k): str(v) for k, v in meta.items()}, has_text
     )

@@ -276,6 +276,7 @@ def _build_case_context(facts: Facts, document: Ints, gold: Longs, prediction: L
         "multiword": facts.test_surfaces(_has_space)[surface_code],
         "nil": has_gold & (entity == NIL) | _mask_on_nil(facts, regions, ~has_gold),
         "linked": np.append(gold_facts.is_linked, False)[gold],
+        "leads_to_entity": (prediction >= 0) & (regions.entity >= 0),
         **{name: np.append(column, NO)[gold] for name, column in difficulties.items()},
         "leads_to_location": np.append(facts.predictions.has_role("place"), NO)[prediction],
         "leads_to_popular": _leads_to_popular(facts, prediction, surface_code),

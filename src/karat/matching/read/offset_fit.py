@@ -169,7 +169,9 @@ def check_offsets(corpus: Corpus, run: Run, document_index: Longs, n_documents: 
         return OffsetFit()
     # Documents that only the predictions have were added without their texts.
     size = int((corpus.lengths != _NO_LENGTH).sum()) if n_documents is None else n_documents
-    is_checked = pc.not_equal(corpus.table.column("text"), "").to_numpy() & mask_sample(corpus.ids, size)
+    texts = corpus.table.column("text")
+    is_blank = pc.or_(pc.equal(texts, ""), pc.utf8_is_space(texts)).to_numpy()  # blanks stand for unknown texts
+    is_checked = ~is_blank & mask_sample(corpus.ids, size)
     data = _Data.from_run(corpus, run, document_index, np.flatnonzero(is_checked))
     n_spans = np.bincount(data.spans.document, minlength=len(data.rows))
     n_misfits = np.zeros(len(data.rows), np.int64)

@@ -54,6 +54,9 @@ class CaseArrays(msgspec.Struct, frozen=True):
     has_wrong_span: Bools
     """A gold mention of the predicted entity overlaps this span, but has another span."""
 
+    leads_to_entity: Bools
+    """The prediction is linked to an entity."""
+
     demonym: Truth
     """The text is a demonym, and the entity is a location, a people or a language."""
     metonym: Truth

@@ -44,9 +44,9 @@ class TableDisplay:
         """
         return _to_data_frame(import_module(self._page).to_table(self), library)
 
-    def _render(self, layout: str) -> str:
-        """Return the object as text in a layout: `html`, `markdown` or `latex`."""
-        text: str = import_module(self._page).display(self, layout)
+    def _render(self, layout: str, *others: TableDisplay) -> str:
+        """Return the object, next to others if its render module can show several, in `html`, `markdown` or `latex`."""
+        text: str = import_module(self._page).display(self, layout, *others)
         return text
 
 

@@ -474,6 +474,14 @@ class Result(TableDisplay, ChartDisplay):
     evaluation: Any = field(default=None, repr=False)
     """The `karat.evaluation.evaluation.Evaluation` behind the result."""
 
+    def to_markdown(self, *others: Result) -> str:
+        """Return the scores as Markdown tables, with those of other runs in the same tables."""
+        return self._render("markdown", *others)
+
+    def to_latex(self, *others: Result) -> str:
+        r"""Return the scores as LaTeX tables (`\usepackage{booktabs}`), with those of other runs in the same tables."""
+        return self._render("latex", *others)
+
     def __repr__(self) -> str:
         names = list(self.headlines()[0].list_columns().values()) if self.headline else self.table_measures[:3]
         scores = ", ".join(f"{name} {'undefined' if self[name] is None else f'{self[name]:.4f}'}" for name in names)

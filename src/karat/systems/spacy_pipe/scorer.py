@@ -5,7 +5,7 @@ spaCy evaluates the annotations of this module at run time, so it does not postp
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.plugins.spacy_docbin import read_doc
@@ -13,15 +13,23 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Response
 from karat.model.run import Run
 
+_GOLD_IN_ENTS: Final = "documents whose gold labels were read from doc.ents, since no reference has the span group"
 
-def make_linker_scorer(profile: str = "karat", view: str = "strong") -> Callable[..., dict[str, Any]]:
-    """Return a function that scores spaCy examples under a profile of Karat.
+
+def make_linker_scorer(
+    profile: str = "karat", view: str = "strong", settings: dict[str, Any] | None = None
+) -> Callable[..., dict[str, Any]]:
+    """Return a function that scores spaCy examples under a profile of Karat, with settings that differ from it.
 
     The scores `karat_p`, `karat_r` and `karat_f1` are micro-averages over the `view`, such as `strong[in-kb]`.
     `karat_measures` has all measures of the profile by name, `karat_signature` says how they were computed, and
     `karat_notes` what was skipped or looks wrong. An undefined score is None.
     """
+    from karat.evaluation.request import Request
+
     names = {f"karat_{short}": f"{view}:micro.{short}" for short in ("p", "r", "f1")}
+    options: dict[str, Any] = {"profile": profile, "settings": settings, "extra_measures": list(names.values())}
+    Request.from_options(**options)  # raises an error of unknown names when the pipeline is created
 
     def score_links(examples: Iterable[Any], spans_key: str | None = None, **_: Any) -> dict[str, Any]:  # noqa: ANN401
         from karat.evaluation.evaluation import evaluate
@@ -30,12 +38,15 @@ def make_linker_scorer(profile: str = "karat", view: str = "strong") -> Callable
         if not pairs:
             return dict.fromkeys(names)
         corpus, run = _convert_docs(pairs, spans_key)
-        result = evaluate(corpus, run, profile=profile, extra_measures=list(names.values()))
+        result = evaluate(corpus, run, **options)
         return {
             **{key: result[measure] for key, measure in names.items()},
             "karat_measures": {measure: result[measure] for measure in result.table_measures},
             "karat_signature": str(result.signature),
-            "karat_notes": list(result.notes),
+            "karat_notes": [
+                *result.notes,
+                *(f"{description}: {count}" for description, count in result.skipped.items()),
+            ],
         }
 
     return score_links
@@ -44,12 +55,18 @@ def make_linker_scorer(profile: str = "karat", view: str = "strong") -> Callable
 def _convert_docs(pairs: Iterable[tuple[Any, Any]], spans_key: str | None) -> tuple[Corpus, Run]:
     """Convert pairs of reference and predicted `Doc` to a corpus and a run.
 
-    Documents have the ids of their references if these have different ones, and numbers otherwise.
+    Documents have the ids of their references if these have different ones, and numbers otherwise. Gold labels are the
+    entities if no reference has the span group `spans_key`.
     """
     gold_skipped: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
+    pairs = list(pairs)
+    gold_key = spans_key
+    if spans_key is not None and not any(spans_key in reference.spans for reference, _ in pairs):
+        gold_key = None
+        gold_skipped[_GOLD_IN_ENTS] += len(pairs)
     contents = [
-        (reference, predicted, read_doc(reference, gold_skipped, spans_key), read_doc(predicted, skipped, spans_key))
+        (reference, predicted, read_doc(reference, gold_skipped, gold_key), read_doc(predicted, skipped, spans_key))
         for reference, predicted in pairs
     ]
     ids = [gold.id for _, _, gold, _ in contents]

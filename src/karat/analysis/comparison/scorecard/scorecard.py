@@ -127,6 +127,10 @@ class Scorecards(TableDisplay):
 
     _page: ClassVar = "karat.render.scorecard"
 
+    def __repr__(self) -> str:
+        systems = ", ".join(scorecard.system for scorecard in self.scorecards)
+        return f"<Scorecards of {systems} on {', '.join(self.datasets)}: {self.view}>"
+
     scorecards: tuple[Scorecard, ...]
     """Scorecards, the highest F1 first."""
     figures: tuple[Figure, ...]

@@ -93,6 +93,9 @@ class JointCoverage(NamedTuple):
 class Similarity:
     """Similarities and joint coverage of several systems on one corpus."""
 
+    def __repr__(self) -> str:
+        return f"<Similarity of {', '.join(self.runs)}: {len(self.pairs)} pairs>"
+
     signature: Signature
     """Signature of the first system's evaluation."""
     runs: tuple[str, ...]

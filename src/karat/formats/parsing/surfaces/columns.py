@@ -23,14 +23,14 @@ ROLES: Final[Mapping[str, str]] = {
     "type": "the type of the mention",
     "score": "the confidence of the system",
     "texts": "a folder next to the table with DOC.txt, or another table there with columns for doc and text",
-    "token": "a token, in a CoNLL file with a token per line",
+    "token": "a token, in a CoNLL file with a token per line, or the list of the tokens of a row",
     "tag": "the tag of the token, such as B-PER",
     "id": "the id of the entity of the token, like entity",
     "misc": "notes on the token, such as SpaceAfter=No",
 }
 """Roles of columns, with descriptions."""
 
-_TOKEN_ROLES = ("token", "tag", "id", "entity", "misc")
+_TOKEN_ROLES = ("token", "tag", "id", "entity", "misc", "doc", "text")
 _DOCUMENT_ROLES = ("doc", "text", "texts")
 
 
@@ -78,18 +78,21 @@ class ColumnRoles(msgspec.Struct, frozen=True):
 
     @classmethod
     def _from_token_roles(cls, roles: Mapping[str, str]) -> ColumnRoles:
-        """Return the roles of a CoNLL file; raise `UsageError` if token or tag is missing or a role does not fit."""
+        """Return the roles of a CoNLL file or of a table with lists of tokens.
+
+        Raise `UsageError` if token or tag is missing or a role does not fit.
+        """
         for role in ("token", "tag"):
             if role not in roles:
-                raise UsageError(f"no column for the {role} of a CoNLL file. Add {role}=COLUMN.")
+                raise UsageError(f"no column for the {role} of a token. Add {role}=COLUMN.")
         for role in roles:
             if role not in _TOKEN_ROLES:
-                raise UsageError(f"a CoNLL file has no role {role}. Choose among {', '.join(_TOKEN_ROLES)}.")
+                raise UsageError(f"a table of tokens has no role {role}. Choose among {', '.join(_TOKEN_ROLES)}.")
         return cls(tuple(roles.items()))
 
     @property
     def is_token_table(self) -> bool:
-        """Whether the table is a CoNLL file, with a token per line."""
+        """Whether the table is a CoNLL file, with a token per line, or has lists of tokens."""
         return "token" in self.by_role
 
     @property

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.json.blocks import empty_file_error
@@ -38,6 +38,8 @@ PreviewCallback = Callable[[str, Sequence[str]], None]
 
 _BOM = b"\xef\xbb\xbf"
 _N_PREVIEWS = 3
+_ABSENT: Final = object()
+"""The value of a field that a member of a list does not have."""
 
 
 class TableSource(NamedTuple):
@@ -204,16 +206,15 @@ def _read_documents(source: TableSource, columns: ColumnRoles) -> dict[str, _Tab
     documents: dict[str, _TableDocument] = {}
     ids: dict[str, str] = {}
     absent_columns = set(columns.mention_columns.values())
+    has_mentions = False
     for row in source.rows:
         absent_columns -= {name for name in absent_columns if _has_path(row.fields, name.split("."), name)}
         with isolate_defects():
             text = _parse_text(row, columns)
             doc_id = _parse_id(row, columns, ids, text)
-            predictions = [
-                prediction
-                for item in _split_mentions(row, columns)
-                if (prediction := _parse_prediction(item, columns)) is not None
-            ]
+            items = list(_split_mentions(row, columns))
+            predictions = [item for item in (_parse_prediction(item, columns) for item in items) if item is not None]
+            has_mentions |= bool(predictions) or any(item is not row for item in items)
             if source.texts is not None:
                 text = source.texts(doc_id)
             document = documents.setdefault(doc_id, _TableDocument(row.location, text))
@@ -226,7 +227,7 @@ def _read_documents(source: TableSource, columns: ColumnRoles) -> dict[str, _Tab
                 )
             document.text = text if document.text is None else document.text
             document.predictions += predictions
-    if absent_columns and any(document.predictions for document in documents.values()):
+    if absent_columns and has_mentions:
         raise InputError(
             source.label,
             actual=f"no row with a value for the column {min(absent_columns)!r}",
@@ -275,50 +276,62 @@ def _parse_text(row: TableRow, columns: ColumnRoles) -> str | None:
 
 
 def _split_mentions(row: TableRow, columns: ColumnRoles) -> Iterator[TableRow]:
-    """Yield a row for each mention: the row itself, or one for each member of a list.
+    """Yield a row for each mention: the row itself, or one for each member if the spans or mentions are in a list.
 
-    Columns `LIST.FIELD` are fields of the objects in a list. If the column of spans or mentions is a list itself, its
-    members belong to those of the other lists in the row.
-    """
-    lists = {
-        name.rpartition(".")[0] for name in columns.mention_columns.values() if "." in name and name not in row.fields
-    }
-    if not lists:
-        yield from _split_parallel_lists(row, columns)
-        return
-    path = lists.pop()
-    members = get_value(row.fields, path)
-    if isinstance(members, Mapping):  # of lists, as Hugging Face datasets return a list of objects
-        names = columns.mention_columns.values()
-        flat_row = TableRow({**row.fields, **{name: get_value(row.fields, name) for name in names}}, row.location)
-        yield from _split_parallel_lists(flat_row, columns)
-        return
-    if members is not None and not isinstance(members, list):
-        raise _cell_error(row, path, members, "a list of mentions")
-    for number, member in enumerate(members or (), 1):
-        fields = dict(enumerate(member)) if isinstance(member, list) else member
-        if not isinstance(fields, dict):
-            raise _cell_error(row, path, member, "a list of objects or lists")
-        yield TableRow({f"{path}.{name}": value for name, value in fields.items()}, f"{row.location}, {path} {number}")
-
-
-def _split_parallel_lists(row: TableRow, columns: ColumnRoles) -> Iterator[TableRow]:
-    """Yield a row for each mention of a row whose columns of mentions are lists; otherwise the row itself.
-
-    Raise `InputError` if the lists differ in length.
+    Then all columns of mentions are lists of that length, or fields of the members of such a list (`entities.start`).
+    Raise `InputError` if they are not.
     """
     key = columns.by_role.get("start") or columns.by_role["mention"]
-    members = get_value(row.fields, key)
-    if not isinstance(members, list):
+    lists = {name: _find_list(row, name) for name in columns.mention_columns.values()}
+    path, members = lists[key]
+    if members is None:
         yield row
         return
-    lists = {name: get_value(row.fields, name) for name in columns.mention_columns.values()}
-    for name, values in lists.items():
-        if not isinstance(values, list) or len(values) != len(members):
-            raise _cell_error(row, name, values, f"a list of {len(members)} values, as in {key!r}")
+    for name, (_, values) in lists.items():
+        if len(values or ()) != len(members) or (values is None and get_value(row.fields, name) is not None):
+            expected = f"a list of {len(members)} values, as in {key!r}"
+            raise _cell_error(row, name, get_value(row.fields, name) if values is None else values, expected)
     for index in range(len(members)):
-        fields = {name: values[index] for name, values in lists.items() if isinstance(values, list)}
-        yield TableRow(fields, f"{row.location}, {key} {index + 1}")
+        fields = {name: values[index] for name, (_, values) in lists.items() if values is not None}
+        present = {name: value for name, value in fields.items() if value is not _ABSENT}
+        yield TableRow(present, f"{row.location}, {path} {index + 1}")
+
+
+def _find_list(row: TableRow, name: str) -> tuple[str, list[Any] | None]:
+    """Return the path of the list in which a column has its values, and the values; no values outside lists.
+
+    The list is at `name`, or earlier on that path: then values are a field of its members, `_ABSENT` where they lack
+    it. Raise `InputError` if the path leads through another value.
+    """
+    if name in row.fields:
+        path, steps, value = name, [], row.fields[name]
+    else:
+        steps = name.split(".")
+        value = row.fields
+        while steps and isinstance(value, Mapping):
+            value = value.get(steps.pop(0))
+        path = name.removesuffix("." + ".".join(steps)) if steps else name
+    if isinstance(value, list):
+        return path, [_get_field(row, path, member, steps) for member in value]
+    if steps and value is not None:
+        raise _cell_error(row, path, value, "a list of mentions")
+    return path, None
+
+
+def _get_field(row: TableRow, path: str, member: object, steps: Sequence[str]) -> object:
+    """Return the value at `steps` in a member of the list at `path`, or `_ABSENT`.
+
+    Raise `InputError` if the member is no object or list.
+    """
+    if steps and not isinstance(member, Mapping | list):
+        raise _cell_error(row, path, member, "a list of objects or lists")
+    value = member
+    for step in steps:
+        if isinstance(value, list):
+            value = value[int(step)] if step.isdigit() and int(step) < len(value) else _ABSENT
+        else:
+            value = value.get(step, _ABSENT) if isinstance(value, Mapping) else _ABSENT
+    return value
 
 
 def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction | None:
@@ -330,7 +343,7 @@ def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction 
     def get_cell(role: str) -> object:
         name = columns.by_role.get(role)
         cell = None if name is None else get_value(row.fields, name)
-        return None if isinstance(cell, str) and not cell.strip() else cell
+        return None if cell == [] or (isinstance(cell, str) and not cell.strip()) else cell
 
     start, end = (_parse_offset_cell(row, columns.by_role.get(role, role), get_cell(role)) for role in ("start", "end"))
     mention, before, after = (

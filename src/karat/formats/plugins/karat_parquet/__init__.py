@@ -71,7 +71,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
 
 
 def read_run(source: ByteSource) -> Run:
-    """Read a system's responses from a file, or from all files of a folder."""
+    """Read a system's responses from a file, or from all files of a folder; a file may have texts."""
     if source.is_folder:
         partitions = open_parquet_partitions(source, is_gold=False)
         return Run.from_table(
@@ -81,12 +81,20 @@ def read_run(source: ByteSource) -> Run:
             locate_row=partitions.locate_row,
         )
     file = open_parquet(source)
-    names = check_columns(file, PREDICTIONS, source)
+    names = check_columns(file, PREDICTIONS, source, has_texts=True)
     require_predictions(file, source)
     table = _read_documents(file, names, PREDICTIONS, source)
     metadata = read_metadata(file)
     name = metadata.pop("system", source.stem)
-    return Run.from_table(table, name=name, metadata=metadata, locate_row=lambda row: f"{source.label}: row {row + 1}")
+    has_texts = "text" in file.schema_arrow.names
+    texts = read_table(lambda: file.read(columns=["text"]), GOLD, source, has_items=False) if has_texts else None
+    return Run.from_table(
+        table,
+        name=name,
+        metadata=metadata,
+        locate_row=lambda row: f"{source.label}: row {row + 1}",
+        texts=None if texts is None else texts.column("text"),
+    )
 
 
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:

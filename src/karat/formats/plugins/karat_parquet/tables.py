@@ -85,15 +85,16 @@ def _damaged_file_error(source: ByteSource, problem: Exception) -> InputError:
     )
 
 
-def check_columns(file: Arrow, schema: Arrow, source: ByteSource) -> list[str]:
+def check_columns(file: Arrow, schema: Arrow, source: ByteSource, *, has_texts: bool = False) -> list[str]:
     """Return the columns of the file in the order of `schema`; raise `InputError` if one is unknown or duplicate.
 
-    A missing column `id` or an unsupported layout version is an error as well.
+    A missing column `id` or an unsupported layout version is an error as well. With `has_texts`, there may be a column
+    `text` besides those of `schema`, which is not returned.
     """
     layout = (file.schema_arrow.metadata or {}).get(LAYOUT_KEY, b"").decode(errors="replace")
     check_layout_version(source.label, layout, GOLD_LAYOUT, PREDICTIONS_LAYOUT)
     names = list(file.schema_arrow.names)
-    unknown = [name for name in names if name not in schema.names]
+    unknown = [name for name in names if name not in schema.names and not (has_texts and name == "text")]
     duplicates = [name for name in names if names.count(name) > 1]
     if unknown or duplicates or "id" not in names:
         raise InputError(

@@ -421,9 +421,10 @@ class Categories(Convention):
     PREDICTION = (
         "prediction",
         "A mention belongs to the first category that applies: demonym, metonym, partial name, rare, other. A wrong "
-        "link is a metonym only if it leads to a location, and rare only if it leads to a popular candidate. If a fact "
-        "is missing, the next category is tried, and undecided mentions are counted separately. An id of no known form "
-        "is rare if its text is popular for others, as long as some ids of the data can be popular.",
+        "link is a metonym only if it leads to a location, and rare only if it leads to a popular candidate. Links on "
+        "NIL are counted only in views without NIL. If a fact is missing, the next category is tried, and undecided "
+        "mentions are counted separately. An id of no known form is rare if its text is popular for others, as long as "
+        "some ids of the data can be popular.",
     )
     ALL = (
         "all",
