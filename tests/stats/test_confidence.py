@@ -283,3 +283,28 @@ def test_the_table_shows_them_either_way(karat_cli):
     refused = karat_cli("score", "demo", "demo/prior", "--plus-minus").err
     assert refused.startswith("karat: --plus-minus has no effect without --ci")
     assert "unknown interval method" in karat_cli(*given, "--ci-method", "t").err
+
+
+def test_an_interval_that_rests_on_one_document_has_a_warning():
+    def make_gold(n, size):
+        labels = [{"start": 4 * i, "end": 4 * i + 3, "entity": "Q3012"} for i in range(size)]
+        return {"id": f"d{n}", "text": "Ulm " * size, "labels": labels}
+
+    def make_response(document, n_wrong):
+        labels = document["labels"]
+        predictions = [{**label, "entity": "Q1" if i < n_wrong else "Q3012"} for i, label in enumerate(labels)]
+        return {"id": document["id"], "predictions": predictions}
+
+    gold = [make_gold(0, 12), *(make_gold(n, 1) for n in range(1, 8))]
+    uneven = [make_response(gold[0], 6), *(make_response(document, 0) for document in gold[1:])]
+    [warning] = [
+        note
+        for note in karat.evaluate(gold, uneven, measures=["strong:micro.p"], confidence=0.95).notes
+        if "of the variance" in note
+    ]
+    # Without the first document 7 of 7 are correct in place of 13 of 19, without another one 12 of 18.
+    first, other = (1 - 13 / 19) ** 2, (12 / 18 - 13 / 19) ** 2
+    assert f"up to {100 * first / (first + 7 * other):.0f} % of the variance of strong:micro.p" in warning
+    even = [make_gold(n, 2) for n in range(8)]
+    notes = karat.evaluate(even, [make_response(d, n % 2) for n, d in enumerate(even)], confidence=0.95).notes
+    assert not [note for note in notes if "of the variance" in note]

@@ -50,6 +50,7 @@ from karat.evaluation.score_intervals import (
     IntervalResult,
     derive_seed,
     format_missing_intervals,
+    format_unreliable_intervals,
     to_bounds,
     view_intervals,
 )
@@ -78,6 +79,7 @@ from karat.model.spec.settings.conventions import Ids, Macro, Typing
 from karat.model.spec.settings.threshold import Sweep, Threshold
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs
+from karat.model.tables.facet_values import NONE
 from karat.stats.samples.confidence_intervals import IntervalMethod
 
 _READER_NOTES = frozenset(
@@ -587,6 +589,33 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
         return {view: {value: scores[value] for value in facet.sort_values(scores)} for view, scores in groups.items()}
 
+    def find_group_view(self, name: MeasureName) -> View | None:
+        """Return the cases that a micro measure of a group counts, with one row per document; None for other measures.
+
+        Documents without such cases have a row of zeros.
+        """
+        if name.group is None or name.aggregate != "micro":
+            return None
+        (facet_name, value), view_name = name.group, str(name.view)
+        facet, view = self.facets[facet_name], self._divisible_views.get(view_name)
+        if view is None or facet.scores == "documents":
+            return None
+        if facet.scores == "errors":
+            counts = self.count_categories(view_name)[value]
+            if counts.total is None:
+                return None
+            avoided = counts.total - counts.errors
+            return view.select_cases(np.stack([avoided, counts.errors, avoided, counts.errors], axis=-1))
+        if facet.from_documents is not None:
+            values = self.sums.document_values(facet_name).fill_null(NONE).to_numpy(zero_copy_only=False)
+            return view.select_cases(view.statistics.weights * (values == value)[:, None])
+        if needs_rematching(self.inputs, facet_name):
+            part = make_value_views(self.inputs, facet_name, name.view).get(value)
+            return None if part is None else self.views[str(part)]
+        return view.select_cases(
+            self.sums.get_grouped_sums(facet_name, view_name).list_documents(value, len(view.statistics))
+        )
+
     @cached_property
     def interval_results(self) -> dict[str, IntervalResult]:
         """Interval, or the reason why there is none, by requested measure; empty if no intervals are requested.
@@ -757,6 +786,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
 
             yield format_vocabulary_note(self.request.vocabulary)
         yield from format_missing_intervals(self.interval_results)
+        yield from format_unreliable_intervals(self.interval_results, self.request.interval_options.ci_unit)
 
     def _hierarchy_notes(self) -> Iterator[str]:
         """Yield a note if types are compared by a class hierarchy that is missing."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from karat.evaluation.view import View
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.results.result import WARNING
 from karat.model.tables.columns import Bools, Floats, Longs
 from karat.stats.samples.additive import AdditiveScore, combine_scores
 from karat.stats.samples.bootstrap import Interval, check_confidence
@@ -32,6 +33,9 @@ CI_UNITS: Final[tuple[CIUnit, ...]] = ("documents", "cases")
 
 MIN_JACKKNIFE_GROUPS: Final = 2
 """Smallest number of jackknife groups."""
+
+_MAX_INFLUENCE: Final = 0.5
+"""Share of one document in the variance of a score above which its interval is unreliable."""
 
 _TOLERANCE: Final = 1e-12
 """Scores that differ by less are equal up to rounding."""
@@ -108,6 +112,8 @@ class IntervalResult(NamedTuple):
 
     interval: Interval | None
     reason: str | None = None
+    largest_influence: float = 0.0
+    """Share of the most influential document in the variance of the score."""
 
 
 def view_intervals(
@@ -132,7 +138,8 @@ def view_intervals(
         method=options.method,
     )
     results = {
-        short: _to_result(interval, options.ci_unit) for short, interval in zip(additive, intervals_drawn, strict=True)
+        short: _to_result(interval, options.ci_unit)._replace(largest_influence=additive[short].largest_influence)
+        for short, interval in zip(additive, intervals_drawn, strict=True)
     }
     return {short: results.get(short) or _jackknife_interval(views, short, options) for short in defined}
 
@@ -242,3 +249,19 @@ def format_missing_intervals(results: Mapping[str, IntervalResult]) -> list[str]
         if result.reason is not None:
             reasons.setdefault(result.reason, []).append(name)
     return [f"no interval for {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+
+
+def format_unreliable_intervals(results: Mapping[str, IntervalResult], ci_unit: CIUnit) -> list[str]:
+    """Return a warning that names the measures with an interval whose variance is mostly that of one document."""
+    shares = {
+        name: result.largest_influence
+        for name, result in results.items()
+        if result.interval is not None and result.largest_influence > _MAX_INFLUENCE
+    }
+    if not shares:
+        return []
+    largest = max(shares.values())
+    return [
+        f"{WARNING}one of the {ci_unit} causes up to {100 * largest:.0f} % of the variance of {', '.join(shares)}: "
+        "other texts can give very different scores, so do not rely on the interval"
+    ]

@@ -270,7 +270,8 @@ def _collect_notes(
         yield f"{table.measure} is not a function of sums over documents on {names}: no intervals or tests"
     missing = [name for name in table.common_datasets if name not in {m.dataset for m in mentions}]
     if missing:
-        yield f"no individual mentions (result files, or a task without mentions): {', '.join(missing)}"
+        cause = "a measure of a group" if table.measure_name.group else "result files, or a task without mentions"
+        yield f"no individual mentions ({cause}): {', '.join(missing)}"
     differing = {m.dataset: m.n_differing for m in mentions if m.n_differing}
     if differing:
         counts = ", ".join(f"{count} of {name}" for name, count in differing.items())

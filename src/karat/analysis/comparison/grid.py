@@ -18,7 +18,7 @@ from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.measures import detection_view, expand_measure, get_measure
 from karat.evaluation.request import Request
 from karat.evaluation.score_intervals import derive_seed
-from karat.evaluation.view import load_stored_view
+from karat.evaluation.view import View, load_stored_view
 from karat.model.corpus import Corpus, DataName
 from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import MeasureName, parse_measure
@@ -75,12 +75,9 @@ class GridCell:
     def additive_score(self, measure: str) -> AdditiveScore | None:
         """Return `measure` as a function of sums over documents, sorted by id; None if it is no such function."""
         name = self.parse_name(measure)
-        if name.group is not None or str(name.view) not in self.result.views:
+        view = self._find_view(name)
+        if view is None or (name.group is not None and self.score(measure).value is None):
             return None
-        if self.evaluation is not None:
-            view = self.evaluation.views[str(name.view)]
-        else:
-            view = load_stored_view(self.result, name.view)
         if get_measure(name).needs_detection and view.detection_statistics is None:
             return None
         try:
@@ -88,6 +85,18 @@ class GridCell:
         except KaratError:  # the measure is not computed from sums
             return None
         return None if additive is None else additive.reorder(self.order)
+
+    def _find_view(self, name: MeasureName) -> View | None:
+        """Return the statistics of a measure by document; None if there are none, as for groups of a result file."""
+        if name.group is not None:
+            return None if self.evaluation is None else self.evaluation.find_group_view(name)
+        if str(name.view) not in self.result.views:
+            return None
+        return (
+            load_stored_view(self.result, name.view)
+            if self.evaluation is None
+            else self.evaluation.views[str(name.view)]
+        )
 
     @property
     def seconds(self) -> float | None:

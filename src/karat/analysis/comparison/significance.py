@@ -12,8 +12,10 @@ import numpy as np
 from karat.analysis.comparison.grid import Grid, GridCell
 from karat.analysis.comparison.options import CORRECTIONS, ComparisonOptions
 from karat.analysis.comparison.samples import Estimate, Samples, build_samples
+from karat.model.measure_name import MeasureName
 from karat.model.output.progress import track_progress
 from karat.model.output.text_layout import format_count
+from karat.model.results.result import Result
 from karat.stats.samples.additive import AdditiveScore
 from karat.stats.significance.paired import SignificanceTest, bootstrap_test, effect_size, permutation_test
 from karat.stats.significance.power import detectable_difference, fewest_documents, smallest_permutation_p
@@ -345,13 +347,26 @@ def _build_score(
 
 
 def mean_mention_count(grid: Grid, dataset: str) -> float | None:
-    """Return the number of gold mentions scored on a dataset, averaged over the systems; None if unknown."""
-    view = str(grid.measure_name.view)
-    statistics_by_system = [
-        {**cell.result.views, **cell.result.totals}.get(view) for cell in grid.cells[dataset].values()
-    ]
-    counts = [float(statistics.gold.sum()) for statistics in statistics_by_system if statistics is not None]
-    return sum(counts) / len(counts) if counts else None
+    """Return the number of gold mentions scored on a dataset, averaged over the systems; None if unknown.
+
+    For a measure of a group, these are the mentions of the group.
+    """
+    name = grid.measure_name
+    counts = [_count_mentions(cell.result, name) for cell in grid.cells[dataset].values()]
+    known_counts = [count for count in counts if count is not None]
+    return sum(known_counts) / len(known_counts) if known_counts else None
+
+
+def _count_mentions(result: Result, name: MeasureName) -> float | None:
+    """Return the number of gold mentions that a measure counts; None if unknown."""
+    view = str(name.view)
+    if name.group is not None:
+        facet, value = name.group
+        scores = result.groups.get(facet, {}).get(view, {}).get(value)
+        counts = None if scores is None else scores.counts
+        return None if counts is None else counts.matched_gold + counts.unmatched_gold
+    statistics = {**result.views, **result.totals}.get(view)
+    return None if statistics is None else float(statistics.gold.sum())
 
 
 def sample_size_warnings(datasets: Sequence[DatasetScores], options: ComparisonOptions) -> list[str]:

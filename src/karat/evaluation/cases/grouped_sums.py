@@ -49,6 +49,14 @@ class GroupedSums(NamedTuple):
         ends = self.ends.tolist()
         return list(zip([0, *ends][:-1], ends, strict=True))
 
+    def list_documents(self, name: str, n_documents: int) -> Floats:
+        """Return the sums of the cases of a value with one row per document; zeros if the value does not occur."""
+        rows = np.zeros((n_documents, 4))
+        if name in self.names:
+            low, high = self.bounds[self.names.index(name)]
+            rows[self.document[low:high]] = self.sums[low:high]
+        return rows
+
 
 def group_cases(values: Values, cases: Sequence[Verdicts], *, by_gold: bool) -> list[GroupedSums]:
     """Sum the weights of cases by facet value and document, for each of several views; `cases` has one entry per view.

@@ -81,6 +81,16 @@ class AdditiveScore(msgspec.Struct, frozen=True, eq=False, dict=True):
         remaining[np.abs(remaining) < _TOLERANCE * np.abs(self.totals)] = 0.0
         return self.from_totals(remaining), self.documents.counts
 
+    @property
+    def largest_influence(self) -> float:
+        """The share of the most influential document in the variance of the score; NaN if no document has influence.
+
+        The variance is that of the jackknife: the sum over documents of the squared change if one is left out.
+        """
+        values, counts = self.leave_one_out()
+        squares = np.nan_to_num(values - self.value) ** 2
+        return float(ratio(squares.max(initial=0.0, keepdims=True), np.atleast_1d(squares @ counts))[0])
+
     def reorder(self, order: Longs) -> AdditiveScore:
         """Return the score of the documents with the indices `order`, in this order."""
         return replace(self, base=self.base[order], distinct_rows=None)
