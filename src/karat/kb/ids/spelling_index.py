@@ -122,6 +122,24 @@ class SpellingIndex:
         return "" if recognised is None else recognised.normal_form
 
 
+def find_spellings(ids: Iterable[str], entities: Iterable[str]) -> dict[str, str]:
+    """Return the spelling that represents each id of redirects and same-as pairs that is written in several ways.
+
+    `ids`: ids of these tables. `entities`: ids of the other tables, one of which represents its spellings.
+    """
+    table_ids = frozenset(ids)
+    if not table_ids:
+        return {}
+    entity_ids = frozenset(entities)
+    all_ids = sorted(table_ids | entity_ids)
+    return SpellingIndex.from_ids(all_ids).group(all_ids, entity_ids)
+
+
+def respell_pairs(pairs: Iterable[tuple[str, str]], spellings: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the pairs of ids with the representative spelling of each id."""
+    return [(spellings.get(id, id), spellings.get(other, other)) for id, other in pairs]
+
+
 def _is_title(id: str, form: str, context: IdContext) -> bool:
     """Return whether an id with the normal form `form` is a bare title."""
     return id == form and id_pattern(id) == "title" and recognise_id(id, context) is None
