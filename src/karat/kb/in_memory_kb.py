@@ -15,7 +15,7 @@ from karat.kb.hierarchy import Hierarchy, cycle_error
 from karat.kb.ids.equivalence_classes import merge_equivalent_ids, order_key
 from karat.kb.ids.id_patterns import id_pattern
 from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, IdContext
-from karat.kb.ids.spelling_index import SpellingIndex, find_spellings, respell_pairs
+from karat.kb.ids.spelling_index import SpellingIndex, respell_pairs
 from karat.kb.protocol import IdStatus
 from karat.model.caches.value_cache import ValueCache
 from karat.model.errors import InputError
@@ -72,9 +72,9 @@ class InMemoryKB(ValueCache):
 
         `redirects`: pairs (from, to). `same_as`: pairs of equivalent ids; an item of Wikidata, or else the smallest id
         in string order, becomes canonical, after redirects; pairs that would merge two entities are not applied, and
-        their ids are ambiguous (see `karat.kb.ids.equivalence_classes`). `subclass_of`: pairs (class, superclass). `entities`: all
-        ids of the knowledge base; None if unknown, whereas an empty table says that there are none. `names` and
-        `types`: by id; an entity with several ids has the types of all of them, and the name of its canonical id or
+        their ids are ambiguous (see `karat.kb.ids.equivalence_classes`). `subclass_of`: pairs (class, superclass).
+        `entities`: all ids of the knowledge base; None if unknown, whereas an empty table says that there are none.
+        `names` and `types`: by id; an entity with several ids has the types of all of them, and the name of its canonical id or
         else of the smallest. `aliases`: pairs (id, alias). `popular`: most frequent entities by surface. `demonyms`:
         surfaces; None if unknown. `where`: returns, for a table name, a function from row to location in messages.
         """
@@ -89,7 +89,7 @@ class InMemoryKB(ValueCache):
             for table, rows in (("redirects", redirect_rows), ("same_as", same_as_rows))
             if rows
         }
-        spellings = find_spellings(chain.from_iterable(table_ids.values()), listed_ids or names or types or ())
+        spellings = _find_spellings(table_ids, listed_ids or names or types or ())
         ends = _follow_redirects(respell_pairs(redirect_rows, spellings), redirect_rows, where("redirects"))
         equivalence = merge_equivalent_ids(
             ends, respell_pairs(same_as_rows, spellings), frozenset(listed_ids or ()), order_key
@@ -289,6 +289,18 @@ def _check_ids(ids: Iterable[str], where: RowLocator) -> list[str]:
 def _empty_id_error(where: str) -> InputError:
     """Return the error about an empty id at the location `where`."""
     return InputError(where, actual="an empty id", expected="an id", remedy="Fill it in, or delete the row")
+
+
+def _find_spellings(table_ids: Mapping[str, frozenset[str]], entities: Iterable[str]) -> dict[str, str]:
+    """Return the spelling that represents each id of the redirects and same-as pairs that is written in several ways.
+
+    `entities`: ids of the other tables, one of which represents its spellings.
+    """
+    if not table_ids:
+        return {}
+    entity_ids = frozenset(entities)
+    ids = sorted(frozenset().union(*table_ids.values()) | entity_ids)
+    return SpellingIndex.from_ids(ids).group(ids, entity_ids)
 
 
 def _follow_redirects(

@@ -127,10 +127,11 @@ def merge_equivalent_ids(
     )
 
 
-def order_key(id: str) -> tuple[bool, str]:
-    """Return the sort key of an id among equivalent ids: items of Wikidata first, then as strings."""
+def order_key(id: str) -> tuple[bool, bool, str]:
+    """Return the sort key of an id among equivalent ids: items of Wikidata first, as `Q64`, then as strings."""
     key = parse_id_key(id)
-    return key is None or key.space != WIKIDATA or key.local_id != id, id
+    is_item = key is not None and key.space == WIKIDATA
+    return not is_item, is_item and key is not None and key.local_id != id, id
 
 
 def _collect_targets(redirects: Iterable[tuple[str, str]]) -> tuple[dict[str, str], list[str], int]:
@@ -206,7 +207,8 @@ def _find_conflict(
     The ids of entities are those of the most likely spaces: several pages of one item are no conflict, but several
     items of one page are.
 
-    `ids`: members of the class. `edges`: neighbours of each id in the same-as graph. `entities`: ids listed as entities.
+    `ids`: members of the class. `edges`: neighbours of each id in the same-as graph. `entities`: ids that are listed
+    as entities.
     """
     claims = {id: claim for id in sorted(ids) if (claim := _parse_claim(id, entities)) is not None}
     best_rank = min((claim.rank for claim in claims.values()), default=0)
