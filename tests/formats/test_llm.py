@@ -13,6 +13,7 @@ import karat
 from karat import UNLINKED, Candidate, Corpus, Document, InputError, UsageError
 from karat.formats.parsing.surfaces.entries import (
     EARLIER_LISTS,
+    TITLE_MAPPINGS,
     TRUNCATED,
     UNUSABLE,
     VERBAL_NIL,
@@ -69,6 +70,40 @@ def test_pairs_and_objects_of_links_are_lists_too():
     assert entries('[["London", "Q84"]]') == ([["London", "Q84"]], {})
     assert entries('{"London": "Q84", "Ada": null}') == ([["London", "Q84"], ["Ada", None]], {})
     assert entries('{"reason": "there are none"}') == (None, {})
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        '{"Microsoft": "Microsoft", "GitHub": null}',
+        '{"entities": {"Microsoft": "Microsoft", "GitHub": null}}',
+        'Here: {"Microsoft": {"title": "Microsoft"}, "GitHub": ""}. {"note": "done"}',
+    ],
+)
+def test_an_object_from_texts_to_titles_is_read_and_counted(prediction):
+    found, counts = entries(prediction)
+    made = [to_prediction(entry, Counter()) for entry in found]
+    assert [(prediction.text, prediction.entity) for prediction in made] == [
+        ("Microsoft", "Microsoft"),
+        ("GitHub", None),
+    ]
+    assert counts == {TITLE_MAPPINGS: 1}
+
+
+def test_an_object_of_texts_counts_only_if_nothing_else_is_a_list():
+    assert entries('[{"text": "London"}] {"Remark": "I am sure"}') == ([{"text": "London"}], {})
+    assert entries('{"text": "London"} {"Remark": "I am sure"}') == ([{"text": "London"}], {})
+
+
+def test_a_bad_member_does_not_lose_the_other_entries():
+    good = {"surface": "GitHub", "title": "GitHub"}
+    found, counts = entries(json.dumps([{"surface": "Microsoft", "links": [{"title": "Microsoft"}]}, good, "Berlin"]))
+    left_out = Counter()
+    first, second, third = (to_prediction(entry, left_out) for entry in found)
+    assert (first.text, first.candidates) == ("Microsoft", (Candidate("Microsoft"),))
+    assert (second.text, second.entity) == ("GitHub", "GitHub")
+    assert third is None
+    assert (counts, dict(+left_out)) == ({}, {UNUSABLE: 1})
 
 
 def test_the_last_list_counts_and_what_is_cut_off_is_read_as_far_as_it_is_whole():
@@ -167,6 +202,26 @@ FOUND = {"d1": [(0, 12, "Q7259"), (36, 42, "Q84")]}
 )
 def test_lines_of_predictions_are_recognised(tmp_path, record):
     assert spans(read(tmp_path, json.dumps(record) + "\n")) == FOUND
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        {"id": "d2", "response": ""},
+        {"id": "d2", "response": None},
+        {"id": "d2", "choices": [{"message": {"content": None, "refusal": "no"}}]},
+    ],
+)
+def test_an_empty_first_answer_does_not_hide_the_format(tmp_path, empty):
+    answered = {"id": "d1", "response": FENCED}
+    run = read(tmp_path, f"{json.dumps(empty)}\n{json.dumps(answered)}\n")
+    assert spans(run) == FOUND | {"d2": []}
+    assert {response.id: response.error for response in run} == {"d1": None, "d2": "the answer is empty"}
+
+
+def test_answers_that_are_all_empty_are_recognised_too(tmp_path):
+    (response,) = read(tmp_path, '{"id": "d1", "response": null}\n')
+    assert response.error == "the answer is empty"
 
 
 def test_one_array_a_fenced_file_and_a_folder(tmp_path):

@@ -22,6 +22,7 @@ from karat.matching.read.offset_fit import OffsetFit, check_offsets
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.read_options import ReadOptions, find_nil_items
 from karat.model.corpus import Corpus
+from karat.model.failures import FAILED_NOTE, describe_failures, group_by_error, sort_failures
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING
 from karat.model.results.statistics import Statistics
@@ -33,6 +34,7 @@ from karat.model.tables.digest import hash_strings
 
 _SAMPLE_SIZE = 10_000  # mentions that are compared before all others
 _MAX_TYPES = 6  # named in a note
+_MAX_FAILED = 1000  # documents that a note names for each error
 _NUMBERED_NIL, _NOT_IN_WIKI = f"{NIL_ID}…", f"…{NOT_IN_WIKI}…"  # ids that look like NIL and differ from each other
 
 
@@ -96,6 +98,8 @@ class InputChecks(NamedTuple):
     """Number of scores outside [0, 1], with the lowest and the highest of them."""
     offset_fit: OffsetFit = OffsetFit()
     """How well the offsets of predictions fit the texts."""
+    failed_ids: Mapping[str, tuple[str, ...]] = {}  # noqa: RUF012  # never changed
+    """Ids of the documents that the system failed on, by error, most frequent first."""
 
     def merge(self, other: InputChecks) -> InputChecks:
         """Return the findings about both blocks together; hashes of entities are dropped once one is on both sides."""
@@ -111,6 +115,12 @@ class InputChecks(NamedTuple):
             has_shared_entity,
             (count + other_count, min(low, lower), max(high, higher)),
             self.offset_fit.merge(other.offset_fit),
+            sort_failures(
+                {
+                    error: (*self.failed_ids.get(error, ()), *other.failed_ids.get(error, ()))
+                    for error in (*self.failed_ids, *other.failed_ids)
+                }
+            ),
         )
 
 
@@ -165,7 +175,18 @@ def check_inputs(
         has_shared_entity,
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
         check_offsets(pairing.corpus, original_run, pairing.document_index) if has_spans else OffsetFit(),
+        _group_failures(pairing),
     )
+
+
+def _group_failures(pairing: Pairing) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the scored documents that the system failed on, by error."""
+    table = pairing.run.table
+    if "error" not in table.column_names:
+        return {}
+    is_failed = table.column("error").is_valid().to_numpy() & (pairing.document_index >= 0)
+    failed = table.select(["id", "error"]).filter(pa.array(is_failed))
+    return group_by_error(zip(failed.column("id").to_pylist(), failed.column("error").to_pylist(), strict=True))
 
 
 def _has_shared_entity(pairing: Pairing) -> bool:
@@ -309,7 +330,14 @@ def format_notes(
         *_nil_like_notes("gold label", checks.gold),
         *_nil_like_notes("prediction", checks.predictions),
         *(_offset_notes(views) if offset_warning is None else []),
+        *_failure_notes(checks.failed_ids),
     )
+
+
+def _failure_notes(failed_ids: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield a note that names the failed documents by error."""
+    if failed_ids:
+        yield FAILED_NOTE + describe_failures(failed_ids, _MAX_FAILED)
 
 
 def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[str]:

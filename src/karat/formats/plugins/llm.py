@@ -52,7 +52,10 @@ _USAGE_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("message", "usage"),
     ("usage",),
 )
+_ENVELOPE_NAMES = frozenset((*_ID_NAMES, "response", "completion", "answer", "model", "usage", "error"))
+"""Fields of a record that is recognised although it has no answer."""
 _NO_LIST = "no list of predictions in the answer"
+_EMPTY = "the answer is empty"
 _FILE_SUFFIXES = (".json", ".md", ".txt")
 
 
@@ -160,7 +163,8 @@ def _to_response(fields: Mapping[str, Any], location: str, counts: Counter[str])
     values = extract_json(answer) if isinstance(answer, str) else [JsonValue(answer)]
     entries = extract_entries(values, counts)
     if entries is None:
-        error = fields.get("error") or _get_path(fields, ("result", "error")) or _NO_LIST
+        reason = _EMPTY if _is_empty(answer) else _NO_LIST
+        error = fields.get("error") or _get_path(fields, ("result", "error")) or reason
         message = error if isinstance(error, str) else json.dumps(error)
         return WrittenResponse(doc_id, tokens=_count_tokens(fields), error=replace_surrogates(message))
     predictions = tuple(prediction for entry in entries if (prediction := to_prediction(entry, counts)) is not None)
@@ -176,7 +180,7 @@ def _get_id(fields: Mapping[str, Any]) -> str | None:
 def _get_answer(fields: Mapping[str, Any]) -> object:
     """Return the answer of a record: text, or a list of entries; None if there is neither.
 
-    A record of an error or failed request has an empty answer.
+    A record of an error or failed request has an empty answer, and so has one whose answer is null.
     """
     for path in _ANSWER_PATHS:
         value = _get_path(fields, path)
@@ -186,7 +190,19 @@ def _get_answer(fields: Mapping[str, Any]) -> object:
         if isinstance(value, str | list):
             return value
     is_error = fields.get("error") is not None or _get_path(fields, ("result", "type")) not in (None, "succeeded")
-    return "" if is_error else None
+    has_null = any(_is_null(fields, path) for path in _ANSWER_PATHS if path[0] not in LIST_NAMES)
+    return "" if is_error or has_null else None
+
+
+def _is_empty(answer: object) -> bool:
+    """Return whether an answer is text without content."""
+    return isinstance(answer, str) and not answer.strip()
+
+
+def _is_null(fields: Mapping[str, Any], path: Sequence[str | int]) -> bool:
+    """Return whether there is a null at a path into nested JSON."""
+    parent = _get_path(fields, path[:-1])
+    return isinstance(parent, Mapping) and path[-1] in parent and parent[path[-1]] is None
 
 
 def _get_part_text(part: object) -> str | None:
@@ -218,13 +234,27 @@ def _get_path(value: object, path: Sequence[str | int]) -> object:
 
 
 def _recognises(head: bytes) -> bool:
-    """Return whether the first bytes have an id with a textual answer or entries without spans, or a Markdown fence."""
+    """Return whether the first bytes have an id with a textual answer or entries without spans, or a Markdown fence.
+
+    The first record with an answer decides; without any, no record may have other fields.
+    """
     if head.lstrip().startswith(b"```"):
         return True
-    fields = (
-        parse_first_element(head) if head.lstrip().startswith(b"[") else next(iter(parse_first_objects(head)), None)
+    is_array = head.lstrip().startswith(b"[")
+    first = parse_first_element(head) if is_array else None
+    records = ([first] if isinstance(first, dict) else []) if is_array else parse_first_objects(head)
+    answered = next((fields for fields in records if not _is_empty(_get_answer(fields))), None)
+    if answered is not None:
+        return _is_answer(answered, is_array=is_array)
+    return bool(records) and all(
+        _get_id(fields) is not None and ("custom_id" in fields or fields.keys() <= _ENVELOPE_NAMES)
+        for fields in records
     )
-    if not isinstance(fields, dict) or _get_id(fields) is None or "karat" in fields:
+
+
+def _is_answer(fields: Mapping[str, Any], *, is_array: bool) -> bool:
+    """Return whether a record has an id with a textual answer or entries; outside an array, entries have no spans."""
+    if _get_id(fields) is None or "karat" in fields:
         return False
     if (
         _has_document_name(fields) and _has_no_span(fields) and not fields.keys() & {*LEFT_CONTEXT_NAMES}
@@ -232,8 +262,7 @@ def _recognises(head: bytes) -> bool:
         return True
     answer = _get_answer(fields)
     if isinstance(answer, str):
-        return bool(answer.strip()) or "custom_id" in fields
-    is_array = head.lstrip().startswith(b"[")
+        return not _is_empty(answer)
     entries = answer if isinstance(answer, list) else []
     return bool(entries) and all(is_entry(entry) and (is_array or _has_no_span(entry)) for entry in entries)
 

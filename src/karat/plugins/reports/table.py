@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from karat.model.errors import shorten
+from karat.model.failures import FAILED_NOTE
 from karat.model.finegrained_scheme import DIMENSIONS, NODES, get_dimension, get_title
 from karat.model.measure_name import parse_measure
 from karat.model.output.text_layout import format_count, format_notes, format_table, wrap_signature, wrap_text
@@ -24,6 +26,7 @@ _ALL = "All"
 _PRF = ("micro.p", "micro.r", "micro.f1")
 _PLAIN = Style()
 _MAX_NAMED_RUNS = 2  # runs that a note names at most
+_MAX_FAILURES_LENGTH = 200  # characters of the note about failed documents without --details
 
 
 def render_table(results: Sequence[Result], style: Style = _PLAIN) -> str:
@@ -385,7 +388,7 @@ def collect_notes(results: Sequence[Result], measures: Sequence[str], *, width: 
         for description, count in result.skipped.items():
             runs_by_note.setdefault(f"{description}: {count:,}", []).append(result.run)
         for note in result.notes:
-            runs_by_note.setdefault(note, []).append(result.run)
+            runs_by_note.setdefault(note if width is None else _shorten_failures(note), []).append(result.run)
         undefined: dict[str, list[str]] = {}
         for name in measures:
             if (reason := result.score(name).reason) is not None:
@@ -394,6 +397,13 @@ def collect_notes(results: Sequence[Result], measures: Sequence[str], *, width: 
             runs_by_note.setdefault(f"{', '.join(names)} undefined: {reason}", []).append(result.run)
     notes = sorted(runs_by_note.items(), key=lambda item: not item[0].startswith(WARNING))
     return [f"{_name_runs(runs, len(results), width)}: {note}" for note, runs in notes]
+
+
+def _shorten_failures(note: str) -> str:
+    """Return a note, shortened if it names many failed documents."""
+    if not note.startswith(FAILED_NOTE) or len(note) <= _MAX_FAILURES_LENGTH:
+        return note
+    return f"{shorten(note, _MAX_FAILURES_LENGTH)} --details shows all"
 
 
 def _name_runs(runs: Sequence[str], n_runs: int, width: int | None) -> str:

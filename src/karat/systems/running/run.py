@@ -13,6 +13,7 @@ from karat.data.load import load_run
 from karat.model.corpus import Corpus
 from karat.model.document import Response
 from karat.model.errors import UsageError
+from karat.model.failures import group_by_error
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.model.spec.external_access import TrainingDetails
@@ -157,11 +158,7 @@ def _is_remote(system: RunnableSystem) -> bool:
 
 def _group_by_error(responses: Sequence[Response]) -> dict[str, tuple[str, ...]]:
     """Return the ids of the failed documents by error message, most frequent first."""
-    by_error: dict[str, list[str]] = {}
-    for response in responses:
-        if response.error is not None:
-            by_error.setdefault(response.error, []).append(response.id)
-    return {error: tuple(ids) for error, ids in sorted(by_error.items(), key=lambda item: -len(item[1]))}
+    return group_by_error((response.id, response.error) for response in responses if response.error is not None)
 
 
 def _sum_known(values: Sequence[float | None]) -> float | None:

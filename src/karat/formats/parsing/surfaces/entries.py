@@ -48,7 +48,46 @@ LIST_NAMES: Final = ("answers", "mentions", "entities", "annotations", "predicti
 UNUSABLE: Final = "entries without a mention (skipped)"
 TRUNCATED: Final = "truncated or invalid lists (complete entries read)"
 EARLIER_LISTS: Final = "earlier lists in one answer (only the last was read)"
+TITLE_MAPPINGS: Final = "objects from texts to titles (read as mentions with links)"
 VERBAL_NIL: Final = "links that state in prose that there is none (read as NIL)"
+
+_PROSE_NAMES: Final = (
+    "note",
+    "notes",
+    "comment",
+    "error",
+    "message",
+    "reason",
+    "reasoning",
+    "explanation",
+    "thought",
+    "thoughts",
+    "analysis",
+    "summary",
+    "response",
+    "answer",
+    "output",
+    "result",
+)
+_FIELD_NAMES: Final = frozenset(
+    (
+        *TEXT_NAMES,
+        *ID_NAMES,
+        *LINK_NAMES,
+        *START_NAMES,
+        *END_NAMES,
+        *TYPE_NAMES,
+        *SCORE_NAMES,
+        *LEFT_CONTEXT_NAMES,
+        *RIGHT_CONTEXT_NAMES,
+        *LIST_NAMES,
+        *_PROSE_NAMES,
+        "entity",
+        "name",
+        "candidates",
+    )
+)
+"""Names of fields, which are no texts of mentions in an object from texts to titles."""
 
 _LINK = re.compile(r"(?:wd:)?[Qq][0-9]+|https?://\S+|NIL")
 _MAX_OFFSET = 2**31 - 1
@@ -58,8 +97,8 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
     """Return the entries (decoded JSON of single predictions) in the JSON values of one answer of a model.
 
     The result has the entries of the last non-empty list; an empty list if all lists are empty; without lists, all
-    single entries, or None. Earlier lists, which are ignored, and a truncated list, which is used, are counted in
-    `counts`.
+    single entries; without these, the pairs of the last object from texts to titles, or None. Earlier lists, which are
+    ignored, a truncated list, which is used, and such objects are counted in `counts`.
     """
     lists: list[tuple[list[object], bool]] = []
     single_entries: list[object] = []
@@ -70,7 +109,10 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
             lists.append((entries, is_complete))
     non_empty = [entries for entries in lists if entries[0]] or lists[-1:]
     if not non_empty:
-        return single_entries or None
+        mappings = [] if single_entries else [pairs for value, _ in values if (pairs := _read_title_mapping(value))]
+        counts[TITLE_MAPPINGS] += bool(mappings)
+        counts[EARLIER_LISTS] += max(0, len(mappings) - 1)
+        return single_entries or (mappings[-1] if mappings else None)
     counts[EARLIER_LISTS] += len(non_empty) - 1 + bool(single_entries)
     counts[TRUNCATED] += not non_empty[-1][1]
     return non_empty[-1][0]
@@ -79,10 +121,11 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
 def _find_list(value: object) -> list[object] | None:
     """Return the list of entries that a JSON value is or contains, or None.
 
-    The list may be a field named as in `LIST_NAMES`; an object from mentions to links becomes a list of pairs.
+    The list may be a field named as in `LIST_NAMES`; an object from mentions to links becomes a list of pairs. A list
+    with some entry counts as a whole, so that one bad member does not lose the others.
     """
     if isinstance(value, list):
-        return value if all(is_entry(member) for member in value) else None
+        return value if not value or any(is_entry(member) for member in value) else None
     if not isinstance(value, dict):
         return None
     fields = _normalise_names(value)
@@ -91,6 +134,32 @@ def _find_list(value: object) -> list[object] | None:
             return members
     is_mapping = all(link is None or (isinstance(link, str) and _LINK.fullmatch(link)) for link in value.values())
     return [list(pair) for pair in value.items()] if is_mapping and value else None
+
+
+def _read_title_mapping(value: object) -> list[object]:
+    """Return the pairs of an object from texts to titles, also in a field named as in `LIST_NAMES`; empty for others.
+
+    A title is text, null, or an object with a link. No text may be the name of a field, as in `{"note": "none"}`.
+    """
+    if not isinstance(value, dict):
+        return []
+    fields = _normalise_names(value)
+    for name in LIST_NAMES:
+        if pairs := _read_title_mapping(fields.get(name)):
+            return pairs
+    if not fields.keys().isdisjoint(_FIELD_NAMES) or not all(map(_is_title, value.values())):
+        return []
+    return [
+        {**link, "text": text} if isinstance(link, dict) else {"text": text, "entity": link}
+        for text, link in value.items()
+    ]
+
+
+def _is_title(value: object) -> bool:
+    """Return whether a JSON value of an object from texts to titles names an entity or none."""
+    if isinstance(value, dict):
+        return not _normalise_names(value).keys().isdisjoint({*ID_NAMES, *LINK_NAMES, "entity"})
+    return value is None or isinstance(value, str)
 
 
 def is_entry(value: object) -> bool:
@@ -115,7 +184,7 @@ def to_prediction(entry: object, counts: Counter[str]) -> WrittenPrediction | No
     if not isinstance(entry, Mapping):
         counts[UNUSABLE] += 1
         return None
-    fields = _EntryFields(_normalise_names(entry), counts)
+    fields = _EntryFields(_rename_link_list(_normalise_names(entry)), counts)
     start, end = fields.parse_span()
     text = fields.parse_text()
     link = fields.parse_link(text is None)
@@ -142,6 +211,14 @@ def to_prediction(entry: object, counts: Counter[str]) -> WrittenPrediction | No
         score=score,
         candidates=candidates,
     )
+
+
+def _rename_link_list(fields: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the fields of an entry with its only list of links, such as `links` or `entities`, as `candidates`."""
+    names = [name for name in LIST_NAMES if isinstance(fields.get(name), list)]
+    if len(names) != 1 or "candidates" in fields:
+        return fields
+    return {"candidates" if name == names[0] else name: value for name, value in fields.items()}
 
 
 class _EntryFields:

@@ -1,0 +1,35 @@
+"""Documents that a system failed on, by the error of their response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from karat.model.errors import shorten
+
+FAILED_NOTE: Final = "failed: "
+"""How the note begins that names failed documents; tables shorten it."""
+
+_MAX_ERROR_LENGTH: Final = 200  # characters
+
+
+def group_by_error(failures: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return the document ids of pairs of id and error, by error, most frequent first."""
+    by_error: dict[str, list[str]] = {}
+    for id, error in failures:
+        by_error.setdefault(error, []).append(id)
+    return sort_failures({error: tuple(ids) for error, ids in by_error.items()})
+
+
+def sort_failures(ids_by_error: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return document ids by error, most frequent first."""
+    return dict(sorted(ids_by_error.items(), key=lambda item: -len(item[1])))
+
+
+def describe_failures(ids_by_error: Mapping[str, tuple[str, ...]], max_ids: int) -> str:
+    """Return the errors, each with the first `max_ids` of its documents, as `ERROR (a, b, … and 3 more); ERROR (c)`."""
+    parts = []
+    for error, ids in ids_by_error.items():
+        more = [f"… and {len(ids) - max_ids:,} more"] if len(ids) > max_ids else []
+        parts.append(f"{shorten(error, _MAX_ERROR_LENGTH)} ({', '.join([*ids[:max_ids], *more])})")
+    return "; ".join(parts)
