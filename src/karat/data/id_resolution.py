@@ -113,9 +113,7 @@ def _look_up_ids(ids: Sequence[str], kb: KB) -> tuple[dict[str, IdStatus], dict[
     view = NormalisingKB(kb, Ids.NORMALISED, build_context([collect_evidence(pa.array(ids, pa.string()))]))
     base_ids = view.find_base_ids(ids)
     statuses = dict(zip(ids, view.id_statuses(ids), strict=True))
-    spellings = [
-        id if statuses[id] is IdStatus.UNKNOWN else base_id for id, base_id in zip(ids, base_ids, strict=True)
-    ]
+    spellings = [id if statuses[id] is IdStatus.UNKNOWN else base_id for id, base_id in zip(ids, base_ids, strict=True)]
     canonical = zip(ids, kb.canonical_ids(spellings), strict=True)
     return statuses, {id: new for id, new in canonical if new != id and statuses[id] is not IdStatus.AMBIGUOUS}
 
