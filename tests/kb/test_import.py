@@ -16,6 +16,7 @@ from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.kb.tsv_folder import load_tsv_folder
 from karat.model.errors import InputError, UnknownNameError
+from karat.systems.plugins.llm import resolve_entities
 
 OBO = """format-version: 1.2
 
@@ -121,6 +122,20 @@ def test_tables_say_the_same_as_a_snapshot(tmp_path):
         assert getattr(snapshot, ask)(ids) == getattr(tables, ask)(ids), ask
     for ask in ("popular_entities", "are_demonyms"):
         assert getattr(snapshot, ask)(["A.", "German", "x"]) == getattr(tables, ask)(["A.", "German", "x"]), ask
+
+
+def test_a_table_without_entities_knows_its_ids_as_the_folder_does(tmp_path):
+    """The snapshot mapped `Venus (planet)` to Q313 and called it unknown, and `llm` mapped nothing."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "same_as.tsv").write_text("Q313\tVenus (planet)\nQ1\tTwins\nQ2\tTwins\n", encoding="utf-8")
+    import_snapshot(str(folder), tmp_path / "snapshot", date="2026-01-01")
+    tables, snapshot = load_tsv_folder(folder), Snapshot.open(tmp_path / "snapshot")
+    ids = ["Venus (planet)", "Q313", "Q1", "Twins", "Q7"]
+    assert snapshot.id_statuses(ids) == tables.id_statuses(ids)
+    assert snapshot.contains(ids) is tables.contains(ids) is None
+    (found,) = resolve_entities((Prediction(0, 1, "Venus (planet)"),), snapshot)
+    assert found.entity == "Q313"
 
 
 SPELLINGS = {

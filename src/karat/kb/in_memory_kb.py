@@ -74,9 +74,10 @@ class InMemoryKB(ValueCache):
         in string order, becomes canonical, after redirects; pairs that would merge two entities are not applied, and
         their ids are ambiguous (see `karat.kb.ids.equivalence_classes`). `subclass_of`: pairs (class, superclass).
         `entities`: all ids of the knowledge base; None if unknown, whereas an empty table says that there are none.
-        `names` and `types`: by id; an entity with several ids has the types of all of them, and the name of its canonical id or
-        else of the smallest. `aliases`: pairs (id, alias). `popular`: most frequent entities by surface. `demonyms`:
-        surfaces; None if unknown. `where`: returns, for a table name, a function from row to location in messages.
+        `names` and `types`: by id; an entity with several ids has the types of all of them, and the name of its
+        canonical id or else of the smallest. `aliases`: pairs (id, alias). `popular`: most frequent entities by
+        surface. `demonyms`: surfaces; None if unknown. `where`: returns, for a table name, a function from row to
+        location in messages.
         """
         redirect_rows = _check_rows(
             redirects.items() if isinstance(redirects, Mapping) else redirects, where("redirects")

@@ -74,9 +74,9 @@ def build_equivalence(
 ) -> IdEquivalence:
     """Compute the canonical id of every id from `redirects` (from, to) and `same_as` pairs.
 
-    The canonical id of a class is an id among `entities` if there is one, else an item of Wikidata, else the smallest id,
-    compared as strings. Redirect cycles, ids with several targets and classes that would merge two entities are not followed or merged, but
-    listed in the result.
+    The canonical id of a class is an id among `entities` if there is one, else an item of Wikidata, else the smallest
+    id, compared as strings. Redirect cycles, ids with several targets and classes that would merge two entities are not
+    followed or merged, but listed in the result.
     """
     targets, ids_with_several_targets, n_self_redirects = _collect_targets(redirects)
     ends, cycles = _follow_redirects(targets)
