@@ -189,7 +189,7 @@ _LISTED: Final = "entities"  # the space of entities without one
 
 
 class _EntityClaim(NamedTuple):
-    """What an id says about the entity that its class names."""
+    """Evidence of an id about the entity that its class names."""
 
     rank: int
     """How likely the id is to be that of the entity: 0 if it is listed as one, then items, other ids, and pages."""
