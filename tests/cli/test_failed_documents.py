@@ -41,5 +41,5 @@ def test_results_as_json_name_all_failed_documents(answers, karat_cli):
 def test_a_conversion_counts_failed_documents(answers, karat_cli):
     ran = karat_cli("data", "convert", "answers.jsonl", "out.jsonl", "--gold", "gold.jsonl")
     assert ran.code == 0
-    assert f"failed documents: 41; {LIST_MISSING} (t0, t1, t2, t3, t4, … and 35 more); {EMPTY} (t40)" in ran.err
+    assert f"failed documents: 41: {LIST_MISSING} (t0, t1, t2, t3, t4, … and 35 more); {EMPTY} (t40)" in ran.err
     assert "failed: " in karat_cli("score", "gold.jsonl", "out.jsonl").out

@@ -21,7 +21,9 @@ def in_folder(tmp_path, monkeypatch):
     def page(path):
         text = (ROOT / path).read_text(encoding="utf-8")
         for title, name, content in FILES.findall(text):
-            (tmp_path / (title or name)).write_text(content, encoding="utf-8")
+            file = tmp_path / (title or name)
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(content, encoding="utf-8")
         return text
 
     monkeypatch.chdir(tmp_path)

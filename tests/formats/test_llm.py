@@ -12,10 +12,15 @@ from hypothesis import strategies as st
 import karat
 from karat import UNLINKED, Candidate, Corpus, Document, InputError, UsageError
 from karat.formats.parsing.surfaces.entries import (
+    BEST_CANDIDATES,
     EARLIER_LISTS,
+    INVALID_ENTRIES,
+    REWRITTEN_LINKS,
     TITLE_MAPPINGS,
+    TRAILING_COMMAS,
     TRUNCATED,
     UNUSABLE,
+    UNUSABLE_LINKS,
     VERBAL_NIL,
     extract_entries,
     to_prediction,
@@ -100,10 +105,10 @@ def test_a_bad_member_does_not_lose_the_other_entries():
     found, counts = entries(json.dumps([{"surface": "Microsoft", "links": [{"title": "Microsoft"}]}, good, "Berlin"]))
     left_out = Counter()
     first, second, third = (to_prediction(entry, left_out) for entry in found)
-    assert (first.text, first.candidates) == ("Microsoft", (Candidate("Microsoft"),))
+    assert (first.text, first.entity, first.candidates) == ("Microsoft", "Microsoft", (Candidate("Microsoft"),))
     assert (second.text, second.entity) == ("GitHub", "GitHub")
     assert third is None
-    assert (counts, dict(+left_out)) == ({}, {UNUSABLE: 1})
+    assert (counts, dict(+left_out)) == ({}, {UNUSABLE: 1, BEST_CANDIDATES: 1})
 
 
 def test_the_last_list_counts_and_what_is_cut_off_is_read_as_far_as_it_is_whole():
@@ -137,7 +142,7 @@ def test_an_prediction_without_list(prediction):
         ),
         (
             {"text": "London", "candidates": ["Q84", {"qid": "Q92561", "score": 0.1}]},
-            WrittenPrediction(text="London", candidates=(Candidate("Q84"), Candidate("Q92561", 0.1))),
+            WrittenPrediction(text="London", entity="Q84", candidates=(Candidate("Q84"), Candidate("Q92561", 0.1))),
         ),
         (["London", "Q84"], WrittenPrediction(text="London", entity="Q84")),
     ],
@@ -145,7 +150,7 @@ def test_an_prediction_without_list(prediction):
 def test_names_of_fields(entry, made):
     counts = Counter()
     assert to_prediction(entry, counts) == made
-    assert set(+counts) <= {"fields `id` (not read)"}
+    assert set(+counts) <= {"fields `id` (not read)", BEST_CANDIDATES}
 
 
 def test_what_is_passed_over_is_counted():
@@ -159,6 +164,98 @@ def test_what_is_passed_over_is_counted():
         "fields `why` (not read)": 1,
         UNUSABLE: 2,
     }
+
+
+@pytest.mark.parametrize(
+    ("entry", "entity", "candidates", "noted"),
+    [
+        (
+            {"candidates": [{"title": "Washington, D.C.", "score": 0.2}, {"title": "George Washington", "score": 0.7}]},
+            "George Washington",
+            (Candidate("Washington, D.C.", 0.2), Candidate("George Washington", 0.7)),
+            {BEST_CANDIDATES: 1},
+        ),
+        ({"candidates": [{"name": "Ada"}, "Eve"]}, "Ada", (Candidate("Ada"), Candidate("Eve")), {BEST_CANDIDATES: 1}),
+        ({"title": "Eve", "candidates": ["Ada"]}, "Eve", (Candidate("Ada"),), {}),
+        ({"title": None, "candidates": ["Ada"]}, None, (Candidate("Ada"),), {}),
+        ({"entity": ["France"]}, "France", (Candidate("France"),), {BEST_CANDIDATES: 1}),
+        ({"qid": ["Q1", "Q2"]}, "Q1", (Candidate("Q1"), Candidate("Q2")), {BEST_CANDIDATES: 1}),
+        ({"entity": []}, None, (), {}),
+        ({"entity": True}, UNLINKED, (), {UNUSABLE_LINKS: 1}),
+    ],
+)
+def test_of_several_links_the_best_one_counts_and_is_noted(entry, entity, candidates, noted):
+    """Such mentions were unlinked, without a note."""
+    counts = Counter()
+    prediction = to_prediction({"mention": "x"} | entry, counts)
+    assert (prediction.entity, prediction.candidates, dict(+counts)) == (entity, candidates, noted)
+
+
+def test_a_comma_before_a_closing_brace_loses_no_entry():
+    """The first entry was lost without a note."""
+    answer = '[{"surface": "a,}", "title": "M",}, {"surface": "b"}, {"surface": "c" , }]'
+    expected = [{"surface": "a,}", "title": "M"}, {"surface": "b"}, {"surface": "c"}]
+    assert entries(answer) == (expected, {TRAILING_COMMAS: 1})
+    assert entries(answer[:-12]) == (expected[:2], {TRAILING_COMMAS: 1, TRUNCATED: 1})
+
+
+def test_an_entry_that_is_no_json_loses_only_itself():
+    answer = '[{"text": "A" "B"}, {"text": "C"}, {"text": D}, {"text": "E"}]'
+    assert entries(answer) == ([{"text": "C"}, {"text": "E"}], {INVALID_ENTRIES: 2})
+    assert entries('[{"text": "A"}, {"text": B}]') == ([{"text": "A"}], {TRUNCATED: 1})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("(none)", "no entity", "NIL (no article)", "No Wikipedia page", "Unknown entity", "<NIL>", "not in Wikidata"),
+        *("None.", "None - no matching entity", "no_match", "N/A", "[NIL]", "No English Wikipedia article"),
+    ],
+)
+def test_words_for_nil_are_nil_and_noted(words):
+    counts = Counter()
+    assert to_prediction({"text": "x", "title": words}, counts).entity is None
+    assert dict(+counts) == {VERBAL_NIL: 1}
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["None (album)", "Unknown Pleasures", "No Entry", "No Exit", "Nil by Mouth", "Null Island", "Nobody", "NIL1"],
+)
+def test_titles_that_begin_like_words_for_nil_are_none(title):
+    counts = Counter()
+    assert to_prediction({"text": "x", "title": title}, counts).entity == title
+    assert not +counts
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        ("Berlin (Q64)", "Q64"),
+        ("Q64 (Berlin)", "Q64"),
+        ("[[Berlin]]", "Berlin"),
+        ("[[Berlin|the city]]", "Berlin"),
+        ("[Berlin](https://en.wikipedia.org/wiki/Berlin)", "https://en.wikipedia.org/wiki/Berlin"),
+        ("en:Berlin", "enwiki:Berlin"),
+    ],
+)
+def test_markup_around_a_link_is_removed_and_noted(written, read_as):
+    counts = Counter()
+    assert to_prediction({"text": "x", "entity": written}, counts).entity == read_as
+    assert dict(+counts) == {REWRITTEN_LINKS: 1}
+
+
+def test_a_small_item_is_one_only_in_a_field_of_wikidata():
+    counts = Counter()
+    assert to_prediction({"text": "x", "qid": "q64"}, counts).entity == "Q64"
+    assert to_prediction({"text": "x", "entity": "q64"}, counts).entity == "q64"  # may be an id of ones own
+    assert dict(+counts) == {REWRITTEN_LINKS: 1}
+
+
+@pytest.mark.parametrize("link", ["Berlin (city)", "it: Chapter Two", "MESH:D1", "db:Berlin", "Q64", "A (B) (C)"])
+def test_other_links_stay_as_written(link):
+    counts = Counter()
+    assert (to_prediction({"text": "x", "entity": link}, counts).entity, +counts) == (link, {})
 
 
 def test_a_truth_value_is_no_score():

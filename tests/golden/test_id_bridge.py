@@ -56,7 +56,8 @@ def test_each_gold_label_is_mapped_by_its_own_id_and_what_became_of_the_ids_is_c
     assert result.id_health.unmatchable_gold == 1
     (note,) = [note for note in result.notes if "replaced" in note]
     assert note == (
-        "starter replaced the ids of 1 gold label and 0 predictions; of gold: unchanged 1, unknown 1; of predictions: "
+        "starter replaced the ids of 1 gold label and 0 predictions (unknown ids are compared unchanged); "
+        "of gold: unchanged 1, unknown 1; of predictions: "
         "unchanged 2, unknown 1"
     )
 

@@ -7,12 +7,16 @@ import json
 
 import pytest
 
+import karat
+from karat import Corpus, Document, Label, Prediction, Response, Run
+from karat.data.id_resolution import resolve_ids
 from karat.kb.catalogue import open_kb
 from karat.kb.importers.importer import import_snapshot
 from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.kb.tsv_folder import load_tsv_folder
 from karat.model.errors import InputError, UnknownNameError
+from karat.systems.plugins.llm import resolve_entities
 
 OBO = """format-version: 1.2
 
@@ -118,6 +122,60 @@ def test_tables_say_the_same_as_a_snapshot(tmp_path):
         assert getattr(snapshot, ask)(ids) == getattr(tables, ask)(ids), ask
     for ask in ("popular_entities", "are_demonyms"):
         assert getattr(snapshot, ask)(["A.", "German", "x"]) == getattr(tables, ask)(["A.", "German", "x"]), ask
+
+
+def test_a_table_without_entities_knows_its_ids_as_the_folder_does(tmp_path):
+    """The snapshot mapped `Venus (planet)` to Q313 and called it unknown, and `llm` mapped nothing."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "same_as.tsv").write_text("Q313\tVenus (planet)\nQ1\tTwins\nQ2\tTwins\n", encoding="utf-8")
+    import_snapshot(str(folder), tmp_path / "snapshot", date="2026-01-01")
+    tables, snapshot = load_tsv_folder(folder), Snapshot.open(tmp_path / "snapshot")
+    ids = ["Venus (planet)", "Q313", "Q1", "Twins", "Q7"]
+    assert snapshot.id_statuses(ids) == tables.id_statuses(ids)
+    assert snapshot.contains(ids) is tables.contains(ids) is None
+    (found,) = resolve_entities((Prediction(0, 1, "Venus (planet)"),), snapshot)
+    assert found.entity == "Q313"
+
+
+SPELLINGS = {
+    "Q1": ["The_Boat_Race", "The Boat Race", "enwiki:The_Boat_Race", "https://en.wikipedia.org/wiki/The%20Boat_Race"],
+    "Q2": ["enwiki:The_Post", "Old Post", "Old_Post", "The Post"],
+    "Q3": ["anna karenina", "anna_karenina"],
+    "Twins": ["Twins", "https://en.wikipedia.org/wiki/Twins"],
+    "Nobody": ["Nobody"],
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"space": "wikidata"}, {"space": "wikidata", "title_space": "enwiki"}])
+@pytest.mark.parametrize("listed", ["", "Q1\nQ2\nQ3\nQ4\nQ5\n"])
+def test_scores_resolving_and_an_imported_snapshot_map_the_same_spellings(tmp_path, options, listed):
+    """`kb resolve` took titles letter by letter, and an import lost those with underscores."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    rows = ["wd:Q1\tThe_Boat_Race", "Q2\tThe Post", "Q3\tanna karenina", "Q4\tTwins", "Q5\tTwins"]
+    (folder / "same_as.tsv").write_text("\n".join(rows))
+    (folder / "redirects.tsv").write_text("Old_Post\tenwiki:The_Post\n")
+    if listed:
+        (folder / "entities.tsv").write_text(listed)
+    import_snapshot(str(folder), tmp_path / "snapshot", date="2026-01-01", **options)
+    for kb in (load_tsv_folder(folder), open_kb(tmp_path / "snapshot")):
+        for entity, spellings in SPELLINGS.items():
+            expected = [entity if entity.startswith("Q") else spelling for spelling in spellings]
+            predictions = tuple(Prediction(n, n + 1, id) for n, id in enumerate(spellings))
+            (resolved,), report = resolve_ids(Run.from_responses([Response("d", predictions)]), kb)
+            assert [prediction.entity for prediction in resolved.predictions] in (
+                expected,
+                [f"wd:{id}" for id in expected],
+            )
+            assert (IdStatus.AMBIGUOUS in report.ids_by_status) == (entity == "Twins")
+            labels = tuple(Label(n, n + 1, entity) for n in range(len(spellings)))
+            result = karat.evaluate(
+                Corpus.from_documents([Document("d", "abcdefgh", labels)]),
+                Run.from_responses([Response("d", predictions)]),
+                kb=kb,
+            )
+            assert result["strong:micro.f1"] == 1, (entity, kb.name)
 
 
 @pytest.mark.parametrize(

@@ -74,3 +74,18 @@ def test_a_table_of_which_no_row_applies_is_reported(tmp_path):
 def test_the_digest_does_not_depend_on_spellings_that_do_not_occur(tmp_path):
     (tmp_path / "same_as.tsv").write_text("Q1\tQ2\n")
     assert load_tsv_folder(tmp_path).canonical_ids(["Q2", "wd:Q2"]) == ["Q1", "wd:Q2"]
+
+
+def test_a_title_of_two_items_matches_neither(tmp_path):
+    """It joined them before, so that Q64 counted as a correct link to Q62: 3 of 3 instead of 1 of 3."""
+    (tmp_path / "same_as.tsv").write_text("Q62\tSpringfield\nQ64\tSpringfield\nQ90\tParis\n")
+    gold = [Label(0, 1, "Q62"), Label(2, 3, "Q64"), Label(4, 5, "Q90")]
+    predicted = [Prediction(0, 1, "Q64"), Prediction(2, 3, "Springfield"), Prediction(4, 5, "Paris")]
+    result = karat.evaluate(
+        Corpus.from_documents([Document("d", "x y z", tuple(gold))]),
+        Run.from_responses([Response("d", tuple(predicted))]),
+        kb=tmp_path,
+    )
+    assert result["strong:micro.f1"] == pytest.approx(1 / 3)
+    (note,) = [note for note in result.notes if "replaced" in note]
+    assert "of gold: ambiguous 2, unchanged 1; of predictions: ambiguous 2" in note

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from karat import InputError
 from karat.kb.in_memory_kb import InMemoryKB
-from karat.kb.protocol import KB
+from karat.kb.protocol import KB, IdStatus
 
 IDS = ["Q1", "Q10", "Q2", "Q9", "a b", "Ünï|code:", "漢"]
 ID = st.sampled_from(IDS)
@@ -53,6 +53,7 @@ def predictions(kb):
         kb.types(IDS),
         kb.popular_entities(SURFACES),
         kb.are_demonyms(SURFACES),
+        [status is IdStatus.AMBIGUOUS for status in kb.id_statuses(IDS)],
     )
 
 
@@ -65,6 +66,18 @@ def connected(pairs):
                 if groups[id] & {one, other}:
                     groups[id] |= {one, other}
     return groups
+
+
+def merged(pairs):
+    """For each id all ids that are the same: none, if pairs connect items only through ids that are no items."""
+    groups = connected(pairs)
+    items = connected([pair for pair in pairs if all(id.startswith("Q") for id in pair)])
+    return {
+        id: groups[id]
+        if all(items[one] >= {other for other in groups[id] if other[0] == "Q"} for one in groups[id] if one[0] == "Q")
+        else {id}
+        for id in IDS
+    }
 
 
 def end(redirects, id):
@@ -88,9 +101,9 @@ def test_canonical_is_idempotent(tables):
 
 
 @given(PAIRS)
-def test_ids_have_one_canonical_id_exactly_if_they_are_connected(same_as):
+def test_ids_have_one_canonical_id_exactly_if_they_are_connected_and_join_no_items(same_as):
     canonical = dict(zip(IDS, InMemoryKB.from_tables(same_as=same_as).canonical_ids(IDS), strict=True))
-    groups = connected(same_as)
+    groups = merged(same_as)
     for one in IDS:
         assert canonical[one] == min(groups[one])
         for other in IDS:
@@ -99,7 +112,7 @@ def test_ids_have_one_canonical_id_exactly_if_they_are_connected(same_as):
 
 @given(REDIRECTS, PAIRS)
 def test_redirects_come_before_same_as(redirects, same_as):
-    groups = connected([(end(redirects, one), end(redirects, other)) for one, other in same_as])
+    groups = merged([(end(redirects, one), end(redirects, other)) for one, other in same_as])
     expected = [min(groups[end(redirects, id)]) for id in IDS]
     assert InMemoryKB.from_tables(redirects=redirects, same_as=same_as).canonical_ids(IDS) == expected
     assert not redirects.keys() & set(expected)
@@ -207,6 +220,46 @@ def test_by_hand():
     assert kb.canonical_ids(["Q8", "Q99", ""]) == ["Q8", "Q99", ""]
     assert kb.contains(["Q7", "dbr:Ada", "Q1", "Q8", "Q99"]) == [True, True, True, True, False]
     assert kb.hierarchy.find_ancestors("painter") == {"painter": 0, "person": 1}
+
+
+def test_a_title_of_two_items_is_ambiguous_and_joins_nothing():
+    kb = InMemoryKB.from_tables(
+        same_as=[("Q62", "Springfield"), ("Q64", "Springfield"), ("Q90", "Paris")],
+        redirects=[("Springfeld", "Springfield")],
+    )
+    ids = ["Q62", "Q64", "Springfield", "Springfeld"]
+    assert kb.canonical_ids([*ids, "Paris"]) == ["Q62", "Q64", "Springfield", "Springfield", "Q90"]
+    assert kb.id_statuses([*ids, "Paris", "Q90"]) == [IdStatus.AMBIGUOUS] * 4 + [IdStatus.MAPPED, IdStatus.UNCHANGED]
+
+
+def test_two_spellings_of_a_title_are_as_ambiguous_as_one():
+    kb = InMemoryKB.from_tables(same_as=[("Q62", "New_Salem"), ("Q64", "New Salem")])
+    assert kb.id_statuses(["Q62", "Q64", "New Salem", "New_Salem"]) == [IdStatus.AMBIGUOUS] * 4
+
+
+def test_a_row_with_two_items_says_itself_that_they_are_the_same():
+    kb = InMemoryKB.from_tables(same_as=[("Q62", "Q64"), ("Q62", "Springfield"), ("Q64", "Springfield")])
+    assert kb.canonical_ids(["Q64", "Springfield"]) == ["Q62", "Q62"]
+
+
+def test_several_pages_may_be_those_of_one_item():
+    pages = ["enwiki:Berlin", "enwiki:Berlin,_Germany", "dewiki:Berlin", "Capital of Germany"]
+    assert InMemoryKB.from_tables(same_as=[("Q64", page) for page in pages]).canonical_ids(pages) == ["Q64"] * 4
+
+
+@pytest.mark.parametrize(
+    ("ids", "listed"),
+    [
+        (["X1", "X2"], None),
+        (["MESH:D1", "MESH:D2"], None),
+        (["http://my.org/e/1", "http://my.org/e/2"], None),
+        (["anna-smith", "anna-jones"], ["anna-smith", "anna-jones"]),
+    ],
+)
+def test_ids_of_ones_own_that_share_a_title_stay_apart(ids, listed):
+    kb = InMemoryKB.from_tables(same_as=[(id, "Anna") for id in ids], entities=listed)
+    assert kb.canonical_ids([*ids, "Anna"]) == [*ids, "Anna"]
+    assert kb.id_statuses(["Anna"]) == [IdStatus.AMBIGUOUS]
 
 
 def test_the_smallest_id_is_the_smallest_as_written():

@@ -265,3 +265,37 @@ def test_annotators_with_ids_of_different_schemes_are_bridged():
         assert found.kb == "starter"
         assert found.pairs[0].kappa.value == pytest.approx(0.32 / 0.92)
         assert found.pairs[0].f1["strong"].value == pytest.approx(0.4)
+
+
+def test_predictions_are_an_annotator_behind_the_first_file(karat_cli, tmp_path):
+    """Of three links and two links, two match: F1 is 4 / 5. The failed document is left out."""
+    karat.save(annotator("gold", {ADA: "Q7259", BOB: "Q2", CAEN: "Q84"}, {ADA: "Q1"}), tmp_path / "gold.jsonl")
+    entries = [
+        {"mention": "Ada", "qid": "Q7259", "score": 0.5},
+        {"mention": "Caen", "qid": "Q84"},
+        {"mention": "Dijon"},
+    ]
+    lines = [{"id": "d0", "response": json.dumps(entries)}, {"id": "d1", "response": "I do not know."}]
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    ran = karat_cli("agreement", tmp_path / "gold.jsonl", tmp_path / "answers.jsonl", "--json", "-")
+    found = json.loads(ran.out)
+    assert (ran.code, found["annotators"], found["documents"]) == (0, ["gold", "answers"], 1)
+    assert found["pairs"][0]["f1"]["strong"]["value"] == pytest.approx(4 / 5)
+    assert "documents without predictions, or that failed (left out): 1" in ran.err
+    assert "scores and candidates of predictions (not kept in labels): 1" in ran.err
+    assert karat_cli("agreement", tmp_path / "answers.jsonl", tmp_path / "gold.jsonl").code == 2
+
+
+def test_predictions_are_converted_to_gold_labels(karat_cli, tmp_path):
+    """They stayed predictions, without a word."""
+    karat.save(annotator("gold", {ADA: "Q1"}, {BOB: "Q2"}), tmp_path / "gold.jsonl")
+    answers = [{"id": "d0", "response": '[{"mention": "Bob", "qid": "Q2"}, {"mention": "Bob", "qid": "Q2"}]'}]
+    (tmp_path / "answers.jsonl").write_text(json.dumps(answers[0]) + "\n")
+    ran = karat_cli(
+        *("data", "convert", tmp_path / "answers.jsonl", tmp_path / "labels.jsonl"),
+        *("--as", "gold", "--gold", tmp_path / "gold.jsonl"),
+    )
+    assert ran.code == 0
+    (document,) = karat.load(tmp_path / "labels.jsonl")
+    assert (document.id, document.text, document.labels) == ("d0", TEXT, (Label(*BOB, "Q2"),))
+    assert "documents without predictions, or that failed (left out) 1" in ran.err

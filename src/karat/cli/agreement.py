@@ -10,7 +10,7 @@ from karat.cli.options.output import json_option
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import kb_option
 from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
-from karat.cli.output import page_width, print_page, write_output
+from karat.cli.output import echo, page_width, print_page, write_output
 
 
 @karat_command()
@@ -34,20 +34,25 @@ def command(
     """Measure inter-annotator agreement.
 
     Each FILE contains the gold labels of one annotator for the same documents, or those of several annotators if it is
-    an export of Label Studio or INCEpTION. F1 treats one annotator as the gold
-    standard for another. Kappa and alpha correct for chance. Their items are the spans that any annotator marked; their
-    categories are the entities, NIL, unlinked, and none if the annotator did not mark the span. The columns "of the
-    pair" use only the spans that one of the two annotators marked, so that other annotators do not change the kappa of
-    a pair. The columns "on links" use only the spans that all annotators marked.
+    an export of Label Studio or INCEpTION. All but the first FILE may contain predictions, such as the answers of a
+    language model, which count as an annotator.
+
+    F1 treats one annotator as the gold standard for another. Kappa and alpha correct for chance. Their items are the
+    spans that any annotator marked; their categories are the entities, NIL, unlinked, and none if the annotator did not
+    mark the span. The columns "of the pair" use only the spans that one of the two annotators marked, so that other
+    annotators do not change the kappa of a pair. The columns "on links" use only the spans that all annotators marked.
 
     \b
     karat agreement anna.jsonl ben.jsonl
     karat agreement anna.jsonl ben.jsonl chris.jsonl --json agreement.json
     karat agreement label-studio.json
+    karat agreement anna.jsonl answers.jsonl
     """
     from karat.analysis.explanation.agreement import agreement, disambiguate_corpora
     from karat.data.load import load_annotators
+    from karat.data.run_annotations import CONVERSION_NOTES
     from karat.kb.catalogue import open_kb
+    from karat.model.corpus import Corpus
     from karat.model.errors import UsageError
     from karat.model.output.json_files import encode_line
     from karat.render.agreement import render_page
@@ -57,7 +62,13 @@ def command(
     if resamples < 0 or seed < 0:
         raise UsageError(f"--resamples is {resamples} and --seed {seed}. Pass numbers of at least 0.")
     check_paths(list(files), [json_file])
-    annotators = {name: load_annotators(name, format=format_name) for name in files}
+    annotators: dict[str, list[Corpus]] = {}
+    for name in files:
+        first = next(iter(annotators.values()), [None])[0]
+        annotators[name] = load_annotators(name, format=format_name, gold=first)
+        for corpus in annotators[name]:
+            for reason in sorted(CONVERSION_NOTES & corpus.skipped.keys()):
+                echo(f"{name}: {reason}: {corpus.skipped[reason]}", err=True)
     if len(annotators) < len(files) or sum(map(len, annotators.values())) < 2:
         raise UsageError(
             "agreement needs at least two annotators. Pass a different file for each, or a file of an annotation tool "

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, overload
 
 import msgspec
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.data.load import ForeignObject, load, load_gold_or_run, load_run
 from karat.kb.catalogue import open_kb
+from karat.kb.ids.id_context import build_context, collect_evidence
+from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.protocol import KB, IdStatus
 from karat.model.corpus import Corpus
 from karat.model.document import Candidate, Document, Label, Prediction, Response, Tag
 from karat.model.errors import KaratError
 from karat.model.keywords import check_keywords
 from karat.model.run import Run
+from karat.model.spec.settings.conventions import Ids
 from karat.model.tables.columns import Mentions
 
 _VALUE_KINDS = ("quantity", "datetime")
@@ -65,7 +69,7 @@ def resolve_ids(
     the path or the name of a knowledge base.
     The ids are those of mentions, tags and candidates. A replaced id stays among `same_as` as written. Ids of
     quantities and dates stay, for they may be values. The new metadata name the knowledge base under `resolved`.
-    Resolving twice changes nothing more.
+    Ids may be spelt in any way that scores with `ids=normalised` accept. Resolving twice changes nothing more.
     """
     data = load_gold_or_run(data)
     kb = open_kb(kb) if isinstance(kb, str | os.PathLike) else kb
@@ -74,8 +78,7 @@ def resolve_ids(
     for document in documents:
         use_counts.update(_iterate_ids(document))
     distinct_ids = list(use_counts)
-    statuses = dict(zip(distinct_ids, kb.id_statuses(distinct_ids), strict=True))
-    new_ids = {id: new for id, new in zip(distinct_ids, kb.canonical_ids(distinct_ids), strict=True) if new != id}
+    statuses, new_ids = _look_up_ids(distinct_ids, kb)
     mentions, ids = Counter[IdStatus](), dict[IdStatus, list[str]]()
     for id, count in use_counts.items():
         mentions[statuses[id]] += count
@@ -103,6 +106,16 @@ def resolve_ids(
         skipped=data.skipped,
     )
     return run, report
+
+
+def _look_up_ids(ids: Sequence[str], kb: KB) -> tuple[dict[str, IdStatus], dict[str, str]]:
+    """Return the status of each id and the new id of each that changes; ids may be spelt as in scores."""
+    view = NormalisingKB(kb, Ids.NORMALISED, build_context([collect_evidence(pa.array(ids, pa.string()))]))
+    base_ids = view.find_base_ids(ids)
+    statuses = dict(zip(ids, view.id_statuses(ids), strict=True))
+    spellings = [id if statuses[id] is IdStatus.UNKNOWN else base_id for id, base_id in zip(ids, base_ids, strict=True)]
+    canonical = zip(ids, kb.canonical_ids(spellings), strict=True)
+    return statuses, {id: new for id, new in canonical if new != id and statuses[id] is not IdStatus.AMBIGUOUS}
 
 
 def _list_linkable_mentions(document: Document | Response) -> Iterable[Label | Prediction | Tag]:

@@ -26,6 +26,7 @@ from karat.data.corpus_pool import has_shared_ids, pool_corpora, pool_runs, pool
 from karat.data.custom_tables import CustomTables, get_custom_tables
 from karat.data.dataset_files import prepare_split
 from karat.data.format_detection import detect_format, list_formats
+from karat.data.run_annotations import convert_to_labels
 from karat.data.save import save_results
 from karat.formats.parsing.annotation_tools.selection import select_gold, split_annotators
 from karat.formats.parsing.surfaces.columns import ColumnRoles
@@ -381,12 +382,15 @@ def _load_annotations(item: _Input) -> AnnotatedCorpus | None:
     return msgspec.structs.replace(annotated, skipped={**annotated.skipped, **defects.counts})
 
 
-def load_annotators(source: str, *, format: str | None = None) -> list[Corpus]:
+def load_annotators(source: str, *, format: str | None = None, gold: Corpus | None = None) -> list[Corpus]:
     """Load one corpus for each annotator of a file of an annotation tool, under the annotator's name.
 
     Any other gold standard, and a file with the labels of one annotator, is one corpus under the name of the file.
+    With `gold`, predictions are one annotator too, on the texts of that gold standard.
     """
     item = _Input(source, format)
+    if gold is not None and item.kind == "predictions":
+        return [convert_to_labels(align_run(gold, _load_predictions(item, lambda: gold), item.policy), gold)]
     annotated = _load_annotations(item)
     if annotated is None:
         return [_load_gold(item, text=True)]
@@ -726,8 +730,8 @@ def load_gold_or_run(
 ) -> Corpus | Run:
     """Load gold labels or predictions, depending on `kind` (`gold` or `predictions`) or on the content of `source`.
 
-    With `gold`, predictions are loaded and aligned with the texts of that gold standard, regardless of `kind`. A corpus
-    or run is returned unchanged.
+    With `gold`, predictions are loaded and aligned with the texts of that gold standard; if `kind` is `gold`, they
+    become its labels. A corpus or run is returned unchanged.
     """
     if isinstance(source, Corpus | Run):
         return source
@@ -741,7 +745,8 @@ def load_gold_or_run(
     if gold is None:
         return convert_run_offsets(None, _load_predictions(item), item.policy)
     corpus = _load_gold(_Input(gold), text=True)
-    return _add_texts(align_run(corpus, _load_predictions(item, lambda: corpus), item.policy), corpus)
+    run = align_run(corpus, _load_predictions(item, lambda: corpus), item.policy)
+    return convert_to_labels(run, corpus) if kind == "gold" else _add_texts(run, corpus)
 
 
 def _add_texts(run: Run, corpus: Corpus) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from functools import cache
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def open_snapshot(name_or_path: str | os.PathLike[str]) -> Snapshot:
             printable_path(os.fspath(name_or_path)),
             actual="a folder of tab-separated tables",
             expected="a snapshot",
-            remedy="Convert it: karat kb import DIR --out SNAPSHOT",
+            remedy=f"Convert it: karat kb import {shlex.quote(os.fspath(name_or_path))} --date DATE --out SNAPSHOT",
         )
     return snapshot
 

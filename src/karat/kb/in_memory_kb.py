@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,15 +12,15 @@ from typing import TypeVar
 import msgspec
 
 from karat.kb.hierarchy import Hierarchy, cycle_error
+from karat.kb.ids.equivalence_classes import merge_equivalent_ids, order_key
 from karat.kb.ids.id_patterns import id_pattern
 from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, IdContext
-from karat.kb.ids.spelling_index import SpellingIndex
+from karat.kb.ids.spelling_index import SpellingIndex, respell_pairs
 from karat.kb.protocol import IdStatus
 from karat.model.caches.value_cache import ValueCache
 from karat.model.errors import InputError
 from karat.model.tables.checks import RowLocator
 
-_ITEM = re.compile(r"Q[1-9][0-9]*")
 _Row = TypeVar("_Row", bound=tuple[str, ...])
 
 
@@ -51,6 +50,7 @@ class InMemoryKB(ValueCache):
     _demonyms: frozenset[str] | None = field(repr=False)
     _redirect_ends: Mapping[str, str] = field(default_factory=dict, repr=False)
     _table_ids: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    _ambiguous_ids: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
     def from_tables(
@@ -71,11 +71,13 @@ class InMemoryKB(ValueCache):
         """Build a knowledge base from tables; raise `InputError` on the first defect.
 
         `redirects`: pairs (from, to). `same_as`: pairs of equivalent ids; an item of Wikidata, or else the smallest id
-        in string order, becomes canonical, after redirects. `subclass_of`: pairs (class, superclass). `entities`: all
-        ids of the knowledge base; None if unknown, whereas an empty table says that there are none. `names` and
-        `types`: by id; an entity with several ids has the types of all of them, and the name of its canonical id or
-        else of the smallest. `aliases`: pairs (id, alias). `popular`: most frequent entities by surface. `demonyms`:
-        surfaces; None if unknown. `where`: returns, for a table name, a function from row to location in messages.
+        in string order, becomes canonical, after redirects; pairs that would merge two entities are not applied, and
+        their ids are ambiguous (see `karat.kb.ids.equivalence_classes`). `subclass_of`: pairs (class, superclass).
+        `entities`: all ids of the knowledge base; None if unknown, whereas an empty table says that there are none.
+        `names` and `types`: by id; an entity with several ids has the types of all of them, and the name of its
+        canonical id or else of the smallest. `aliases`: pairs (id, alias). `popular`: most frequent entities by
+        surface. `demonyms`: surfaces; None if unknown. `where`: returns, for a table name, a function from row to
+        location in messages.
         """
         redirect_rows = _check_rows(
             redirects.items() if isinstance(redirects, Mapping) else redirects, where("redirects")
@@ -89,10 +91,15 @@ class InMemoryKB(ValueCache):
             if rows
         }
         spellings = _find_spellings(table_ids, listed_ids or names or types or ())
-        ends = _follow_redirects(_respell_rows(redirect_rows, spellings), redirect_rows, where("redirects"))
-        canonical = _merge_equivalent_ids(ends, _respell_rows(same_as_rows, spellings))
+        ends = _follow_redirects(respell_pairs(redirect_rows, spellings), redirect_rows, where("redirects"))
+        equivalence = merge_equivalent_ids(
+            ends, respell_pairs(same_as_rows, spellings), frozenset(listed_ids or ()), order_key
+        )
+        canonical = dict(equivalence.canonical)
         canonical.update((id, canonical.get(other, other)) for id, other in spellings.items())
         ends.update((id, ends[other]) for id, other in spellings.items() if other in ends)
+        ambiguous_ids = equivalence.conflict_index.keys()
+        respelled_ids = {id for id, other in spellings.items() if other in ambiguous_ids}
         entity_ids = None if listed_ids is None else frozenset([canonical.get(id, id) for id in listed_ids])
         return cls(
             name,
@@ -106,6 +113,7 @@ class InMemoryKB(ValueCache):
             None if demonyms is None else _check_surfaces(demonyms, where("demonyms")),
             ends,
             table_ids,
+            frozenset(ambiguous_ids | respelled_ids),
         )
 
     def canonical_ids(self, ids: Sequence[str]) -> list[str]:
@@ -120,7 +128,7 @@ class InMemoryKB(ValueCache):
         Without a table of entities, only ids in redirects and same-as pairs are known.
         """
         known_ids = self._entities if self._entities is not None else frozenset(self._canonical.values())
-        if not self._canonical:
+        if not self._canonical and not self._ambiguous_ids:
             return [IdStatus.UNCHANGED if id in known_ids else IdStatus.UNKNOWN for id in ids]
         return [
             self._get_status(id, canonical_id, known_ids)
@@ -129,6 +137,8 @@ class InMemoryKB(ValueCache):
 
     def _get_status(self, id: str, canonical_id: str, known_ids: frozenset[str]) -> IdStatus:
         """Return the status of `id` from its canonical id; `known_ids` are canonical."""
+        if id in self._ambiguous_ids:
+            return IdStatus.AMBIGUOUS
         if canonical_id not in known_ids:
             return IdStatus.UNKNOWN
         if id in self._redirect_ends:
@@ -234,9 +244,11 @@ class InMemoryKB(ValueCache):
         return f"{total & 0xFFFFFFFF:08x}"
 
     def _iterate_identity_facts(self) -> Iterator[str]:
-        """Yield each pair of an id and its canonical id, and each superclass of a class, once, as text."""
+        """Yield each pair of an id and its canonical id, each ambiguous id, and each superclass, once, as text."""
         for id, target in self._canonical.items():
             yield f"canonical\0{id}\0{target}"
+        for id in self._ambiguous_ids:
+            yield f"ambiguous\0{id}"
         for cls, superclasses in self.hierarchy.superclasses.items():
             for target in superclasses:
                 yield f"subclass_of\0{cls}\0{target}"
@@ -292,11 +304,6 @@ def _find_spellings(table_ids: Mapping[str, frozenset[str]], entities: Iterable[
     return SpellingIndex.from_ids(ids).group(ids, entity_ids)
 
 
-def _respell_rows(rows: Sequence[tuple[str, str]], spellings: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the pairs of ids with the representative spelling of each id."""
-    return [(spellings.get(id, id), spellings.get(other, other)) for id, other in rows]
-
-
 def _follow_redirects(
     redirects: Sequence[tuple[str, str]], written_rows: Sequence[tuple[str, str]], where: RowLocator
 ) -> dict[str, str]:
@@ -328,37 +335,6 @@ def _follow_redirects(
             raise cycle_error(ids[ids.index(id) :], redirects, where, "redirects without cycles")
         ends.update(dict.fromkeys(path, ends.get(id, id)))
     return ends
-
-
-def _order_key(id: str) -> tuple[bool, str]:
-    """Return the sort key of an id among equivalent ids: items of Wikidata first."""
-    return _ITEM.fullmatch(id) is None, id
-
-
-def _merge_equivalent_ids(redirect_ends: Mapping[str, str], same_as: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the canonical id of each id that is not canonical itself: the first id of its equivalence class.
-
-    Items of Wikidata come before other ids, because tables map titles and ids of other schemes to them; ids of one kind
-    are compared as strings.
-
-    `redirect_ends`: end of the redirect chain of each redirected id; `same_as` pairs apply to the ends, so that a
-    redirected id never becomes canonical.
-    """
-    earlier_ids: dict[str, str] = {}  # an equivalent id that comes before, by id
-
-    def find_first(id: str) -> str:
-        while (earlier := earlier_ids.get(id, id)) != id:
-            earlier_ids[id] = earlier_ids.get(earlier, earlier)  # path halving speeds up later look-ups
-            id = earlier
-        return id
-
-    for left, right in same_as:
-        low, high = sorted((find_first(redirect_ends.get(id, id)) for id in (left, right)), key=_order_key)
-        if low != high:
-            earlier_ids[high] = low
-    canonical = {id: find_first(end) for id, end in redirect_ends.items()}
-    canonical.update((id, find_first(id)) for id in earlier_ids)
-    return canonical
 
 
 def _collect_names(names: Mapping[str, str], canonical: Mapping[str, str], where: RowLocator) -> dict[str, str]:

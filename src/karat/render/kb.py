@@ -128,7 +128,10 @@ def render_resolution(resolution: Resolution, *, list_ids: bool = False, width: 
 
 def _format_change(id: str, status: IdStatus, resolution: Resolution) -> str:
     """Return an id, its new id if it has one, and its status, as text."""
-    return f"{id} → {resolution.new_ids[id]} ({status})" if id in resolution.new_ids else f"{id} ({status})"
+    if id not in resolution.new_ids:
+        return f"{id} ({status})"
+    described = "mapped to an unlisted entity" if status is IdStatus.UNKNOWN else status
+    return f"{id} → {resolution.new_ids[id]} ({described})"
 
 
 class EntityMatch(JsonRecord, frozen=True):

@@ -18,6 +18,7 @@ from karat.cli.output import page_width, print_page, write_output
 @kb_option(default="starter")
 @to_option(needs=["OUT"])
 @source_options("IN")
+@option("--gold", metavar="FILE", help="Gold standard whose texts the predictions refer to.")
 @option("--list", "list_ids", is_flag=True, help="List every moved, ambiguous or unknown id.")
 @json_option("the report")
 @input_options
@@ -28,6 +29,7 @@ def command(
     target_format: str | None,
     source_format: str | None,
     kind: str | None,
+    gold: str | None,
     list_ids: bool,
     json_file: str | None,
 ) -> None:
@@ -39,6 +41,7 @@ def command(
     \b
     karat kb resolve gold.jsonl --kb DIR --list
     karat kb resolve predictions.jsonl resolved.jsonl --kb starter
+    karat kb resolve answers.jsonl resolved.jsonl --gold gold.jsonl --kb DIR
     """
     from karat.data.id_resolution import resolve_ids
     from karat.data.load import get_target_format, load_gold_or_run, save, split_pool_name
@@ -47,7 +50,8 @@ def command(
 
     check_paths(split_pool_name(source), [target, json_file])
     format = None if target is None else get_target_format(target, target_format)[0]
-    resolved, report = resolve_ids(load_gold_or_run(source, kind=kind, format=source_format), open_kb(kb))
+    data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold)
+    resolved, report = resolve_ids(data, open_kb(kb))
     if target is not None:
         save(resolved, target, format=format)
     write_output(json_file, lambda: encode_resolution(report))

@@ -382,7 +382,7 @@ def _suggest_remedy(
     if {_TITLES[_SPACES], _TITLES[_UNDERSCORES]} <= gold.schemes.keys() ^ predictions.schemes.keys():
         return "write names in the same way on both sides"
     if kb is None:
-        return "try --kb DIR, with ids of both kinds in DIR/same_as.tsv"
+        return "try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv"
     return f"add rows to same_as.tsv of {kb.name}"
 
 

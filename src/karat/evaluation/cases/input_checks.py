@@ -377,9 +377,11 @@ def _resolution_notes(checks: InputChecks, read_options: ReadOptions) -> Iterato
     """Yield a note with the number of ids that the knowledge base replaced, left unchanged or does not know."""
     gold, predictions = checks.gold.n_replaced, checks.predictions.n_replaced
     if read_options.kb is not None:
+        has_unknown = any(IdStatus.UNKNOWN in dict(side.id_statuses) for side in (checks.gold, checks.predictions))
         yield (
             f"{read_options.kb.name} replaced the ids of {format_count(gold, 'gold label')} "
             f"and {format_count(predictions, 'prediction')}"
+            + (" (unknown ids are compared unchanged)" if has_unknown else "")
             + "".join(
                 f"; of {side_name}: " + ", ".join(f"{name} {count}" for name, count in side.id_statuses)
                 for side_name, side in (("gold", checks.gold), ("predictions", checks.predictions))

@@ -92,7 +92,8 @@ def _read_answers(source: ByteSource) -> Iterator[_Record]:
         yield from (_Record(fields, location) for _, location, fields in read_records(source))
         return
     values = extract_json(decode_utf8(source.read_bytes().removeprefix(b"\xef\xbb\xbf"), source))
-    members = [member for value, _ in values for member in (value if isinstance(value, list) else [value])]
+    decoded = [value.value for value in values]
+    members = [member for value in decoded for member in (value if isinstance(value, list) else [value])]
     objects = [
         fields
         for fields in members

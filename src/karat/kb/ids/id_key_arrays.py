@@ -90,6 +90,20 @@ def parse_id_keys(ids: Arrow, title_space: str = "") -> tuple[Arrow, Arrow]:
     return pa.concat_arrays([*spaces, space]).take(order), pa.concat_arrays([*local_ids, local_id]).take(order)
 
 
+def format_id_keys(ids: Arrow, *, space: str, title_space: str, has_prefixed_ids: bool) -> tuple[Arrow, Arrow]:
+    """Return the key of each id as a snapshot spells it, and a mask of the ids of the snapshot's space.
+
+    The key is `SPACE:LOCAL_ID`, or only the local id for entities of the snapshot's `space` if their ids have no prefix
+    (`Q64`). The key is null if the id has no recognised space, or equals its key.
+    """
+    key_space, local_id = parse_id_keys(ids, title_space)
+    is_in_space = pc.fill_null(pc.equal(key_space, space), False)
+    spelling = pc.binary_join_element_wise(key_space, local_id, ":")
+    if not has_prefixed_ids:
+        spelling = pc.if_else(is_in_space, local_id, spelling)
+    return pc.if_else(pc.equal(spelling, ids), pa.scalar(None, pa.string()), spelling), is_in_space
+
+
 def _extract_keys(groups: Arrow, spelling: _CommonSpelling) -> tuple[Arrow, Arrow]:
     """Return the spaces and local ids of ids that match a spelling, from an Arrow struct array of matched groups."""
     names = [field.name for field in groups.type]

@@ -6,7 +6,7 @@ tables have pages, of English if they have none, and no known page if they have 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from karat.kb.ids.id_context import build_context, collect_evidence
-from karat.kb.ids.id_patterns import id_pattern
+from karat.kb.ids.id_patterns import PLAIN_TEXT, id_pattern
+from karat.kb.ids.id_spaces import make_title_key, parse_id_key
 from karat.kb.ids.normal_forms import (
     DBPEDIA,
     DEFAULT_CONTEXT,
@@ -44,8 +45,8 @@ class SpellingIndex:
     """Id as written by key; the smallest of several."""
 
     @classmethod
-    def from_ids(cls, ids: Iterable[str]) -> SpellingIndex:
-        """Index the ids of tables."""
+    def from_ids(cls, ids: Iterable[str], language: str = "") -> SpellingIndex:
+        """Index the ids of tables; `language` is that of the pages that bare titles name, if it is known."""
         distinct = sorted(set(ids))
         array = pa.array(distinct, pa.string())
         context = build_context([collect_evidence(array)])
@@ -63,8 +64,8 @@ class SpellingIndex:
         for id, form, is_item in zip(distinct, forms, is_plain.tolist(), strict=True):
             key = f"{_TITLE}{_join_words(id)}" if not is_item and _is_title(id, form, context) else form
             index.setdefault(key, id)
-        language = "en" if not languages else min(languages) if len(languages) == 1 else ""
-        return cls(context, language, MappingProxyType(index))
+        found_language = "en" if not languages else min(languages) if len(languages) == 1 else ""
+        return cls(context, language or found_language, MappingProxyType(index))
 
     def find(self, id: str, context: IdContext = DEFAULT_CONTEXT) -> str | None:
         """Return the id of the tables that an id of the data means, as the tables write it; None if they lack it.
@@ -89,12 +90,27 @@ class SpellingIndex:
                 spellings.update((id, representative) for id in members if id != representative)
         return spellings
 
+    def iterate_title_spellings(self, id: str) -> Iterator[str]:
+        """Yield the spellings of a bare title, or of its page, by which data without a table may name it.
+
+        They are the title with spaces, with underscores, and the key of the page. Other ids have none.
+        """
+        key = parse_id_key(id)
+        if key is not None:
+            if self.language and key.space == f"{self.language}wiki":
+                yield from (key.local_id, key.local_id.replace(" ", "_"), str(key))
+        elif id_pattern(id) == PLAIN_TEXT:
+            words = _join_words(id)
+            yield from (words.replace("_", " "), words)
+            if self._make_page_key(id):
+                yield str(make_title_key(f"{self.language}wiki", words))
+
     def _make_group_key(self, id: str) -> str:
         """Return the key that all spellings of an id of the tables share, also a bare title and its page."""
         recognised = recognise_id(id, self.context)
         if recognised is not None:
             return recognised.normal_form
-        return (self._make_page_key(id) or f"{_TITLE}{_join_words(id)}") if id_pattern(id) == "title" else id
+        return (self._make_page_key(id) or f"{_TITLE}{_join_words(id)}") if id_pattern(id) == PLAIN_TEXT else id
 
     def _make_keys(self, id: str, context: IdContext) -> Sequence[str]:
         """Return the keys under which an id of the data may be in the index, the most certain first; empty if none.
@@ -103,7 +119,7 @@ class SpellingIndex:
         """
         recognised = recognise_id(id, context)
         if recognised is None:
-            if id_pattern(id) != "title":
+            if id_pattern(id) != PLAIN_TEXT:
                 return ()
             return (f"{_TITLE}{_join_words(id)}", *([page] if (page := self._make_page_key(id)) else []))
         form = (recognise_id(id) or recognised).normal_form if recognised.scheme == "QID" else recognised.normal_form
@@ -122,9 +138,14 @@ class SpellingIndex:
         return "" if recognised is None else recognised.normal_form
 
 
+def respell_pairs(pairs: Iterable[tuple[str, str]], spellings: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the pairs of ids with the representative spelling of each id."""
+    return [(spellings.get(id, id), spellings.get(other, other)) for id, other in pairs]
+
+
 def _is_title(id: str, form: str, context: IdContext) -> bool:
     """Return whether an id with the normal form `form` is a bare title."""
-    return id == form and id_pattern(id) == "title" and recognise_id(id, context) is None
+    return id == form and id_pattern(id) == PLAIN_TEXT and recognise_id(id, context) is None
 
 
 def _join_words(title: str) -> str:

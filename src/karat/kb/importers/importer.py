@@ -18,6 +18,8 @@ from karat.kb.dumps.class_graph import remove_cycles
 from karat.kb.importers.obo import read_obo
 from karat.kb.importers.rdf import read_rdf
 from karat.kb.importers.table_rows import TableRows
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.manifest import LAYOUT, SnapshotManifest, SnapshotSource, read_manifest
 from karat.kb.snapshot.table_schemas import VALUE_TYPES
 from karat.kb.snapshot.writer import open_snapshot_writer
@@ -102,12 +104,16 @@ def _add_entity(tables: TableRows, entity: _EntityRecord) -> None:
 def read_tsv_folder(path: str, language: str, xrefs_are_same_as: bool) -> TableRows:
     """Read the rows of all tables in the folder `path` (see `karat.kb.tsv_folder`); raise `InputError` on a defect.
 
-    The name of every entity is also one of its aliases. A type `QUANTITY` or `DATETIME` is stored as the value type of
+    Without a table of entities, the canonical ids of redirects and same-as pairs are the entities. The name of every
+    entity is also one of its aliases. A type `QUANTITY` or `DATETIME` is stored as the value type of
     its entity, not as a type. `language` and `xrefs_are_same_as`, which all importers take, have no effect.
     """
-    load_tsv_folder(path)  # raises on defects
+    kb = load_tsv_folder(path)  # raises on defects
     tables = TableRows()
     rows_by_table = read_tsv_rows(path)
+    if "entities" not in rows_by_table:
+        for id in _list_canonical_ids(kb, rows_by_table):
+            tables.add("entities", id)
     for table in ("redirects", "same_as", "subclass_of", "aliases", "demonyms"):
         for row in rows_by_table.get(table, ()):
             tables.add(table, *row)
@@ -122,6 +128,13 @@ def read_tsv_folder(path: str, language: str, xrefs_are_same_as: bool) -> TableR
     for surface, ids in dict.fromkeys(rows_by_table.get("popular", ())):
         tables.add("popular", surface, sorted(set((ids or "").split("|"))))
     return tables
+
+
+def _list_canonical_ids(kb: InMemoryKB, rows_by_table: Mapping[str, Sequence[tuple[str | None, ...]]]) -> list[str]:
+    """Return the canonical ids of redirects and same-as pairs, the known ids of a folder without table of entities."""
+    pairs = (row for table in ("redirects", "same_as") for row in rows_by_table.get(table, ()))
+    ids = sorted({id for row in pairs for id in row if id is not None})
+    return [id for id, status in zip(ids, kb.id_statuses(ids), strict=True) if status is IdStatus.UNCHANGED]
 
 
 READER_BY_FORMAT: Final[Mapping[str, Callable[[str, str, bool], TableRows]]] = {
@@ -159,7 +172,8 @@ def import_snapshot(
 
     `format`: key of `READER_BY_FORMAT`; None to detect it by the file's suffix. `name`: name of the snapshot; the name
     of `out` if empty. `space`: id space of the entities. `title_space`: id space of bare titles (see
-    `karat.kb.ids.id_spaces`). `language`: language of names in RDF. `complete`: whether every entity is listed.
+    `karat.kb.ids.id_spaces`). `language`: language of names in RDF. `complete`: whether every entity is listed; a
+    folder without table of entities never lists them all.
     `xrefs_are_same_as`: whether OBO cross-references name the same entity. `rules`: rules that assign types.
     `with_name_index`: whether to store the name index instead of building it on demand.
     """
@@ -172,6 +186,7 @@ def import_snapshot(
     tables = READER_BY_FORMAT[format_name](path, language, xrefs_are_same_as)
     counts = {} if rules is None else assign_types(tables, rules)
     remove_class_cycles(tables)
+    lists_entities = format_name != "tsv" or "entities" in read_tsv_rows(path)
     sha256 = hash_content(Path(path)).sha256
     manifest = SnapshotManifest(
         karat=LAYOUT,
@@ -180,7 +195,7 @@ def import_snapshot(
         licence=licence,
         space=space,
         title_space=title_space,
-        complete=complete,
+        complete=complete and lists_entities,
         anchor_counts="as imported"
         if any(len(row) > 2 and row[2] for row in tables.rows.get("aliases", ()))
         else "none",

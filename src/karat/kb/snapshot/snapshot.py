@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.kb.hierarchy import Hierarchy
-from karat.kb.ids.id_key_arrays import parse_id_keys
+from karat.kb.ids.id_key_arrays import format_id_keys
 from karat.kb.ids.id_spaces import parse_id_key
 from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.manifest import SnapshotManifest, read_manifest
@@ -125,7 +125,12 @@ class Snapshot(ValueCache):
         names = encoded.dictionary
         entity, how = self._look_up_identity(names)
         is_unresolved = pc.equal(how, "")
-        spelling, is_in_space = self._format_keys(names.filter(is_unresolved))
+        spelling, is_in_space = format_id_keys(
+            names.filter(is_unresolved),
+            space=self.manifest.space,
+            title_space=self.manifest.title_space,
+            has_prefixed_ids=self._has_prefixed_ids,
+        )
         has_spelling = spelling.is_valid()
         key_entity, key_how = self._look_up_identity(spelling.filter(has_spelling))
         # A key without an entry is used only if it is an id of the snapshot's own space.
@@ -232,19 +237,6 @@ class Snapshot(ValueCache):
             return ids, pa.array([""], pa.string()).take(pa.array(np.zeros(len(ids), np.int64)))
         entity, how = table.look_up_columns(ids, "entity", "how")
         return pc.if_else(pc.equal(pc.fill_null(entity, ""), ""), ids, entity), pc.fill_null(how, "")
-
-    def _format_keys(self, ids: Arrow) -> tuple[Arrow, Arrow]:
-        """Return the key of each id as the table `identity` spells it, and a mask of the ids of the snapshot's space.
-
-        The key is `SPACE:LOCAL_ID`, or only the local id for entities of the snapshot's space if their ids have no
-        prefix (`Q64`). The key is null if the id has no recognised space, or equals its key.
-        """
-        space, local_id = parse_id_keys(ids, self.manifest.title_space)
-        is_in_space = pc.fill_null(pc.equal(space, self.manifest.space), False)
-        spelling = pc.binary_join_element_wise(space, local_id, ":")
-        if not self._has_prefixed_ids:
-            spelling = pc.if_else(is_in_space, local_id, spelling)
-        return pc.if_else(pc.equal(spelling, ids), pa.scalar(None, pa.string()), spelling), is_in_space
 
     @cached_property
     def _has_prefixed_ids(self) -> bool:

@@ -22,6 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.kb.ids.equivalence_classes import IdEquivalence, MergeConflict, build_equivalence
+from karat.kb.ids.id_key_arrays import format_id_keys
+from karat.kb.ids.spelling_index import SpellingIndex, respell_pairs
 from karat.kb.snapshot.manifest import LAYOUT, MANIFEST, SnapshotManifest, SnapshotTable
 from karat.kb.snapshot.name_index import NAME_INDEX_FOLDER
 from karat.kb.snapshot.name_index_writer import iterate_weighted_aliases, write_name_index
@@ -172,18 +174,47 @@ class SnapshotWriter:
         return table
 
     def _write_identity(self) -> None:
-        """Write the table `identity`, derived from redirects and same-as pairs; report conflicts."""
+        """Write the table `identity`, derived from redirects and same-as pairs; report conflicts.
+
+        It has every spelling of the tables, and the spellings that look-ups try.
+        """
         pairs = {
-            name: zip(*(column.to_pylist() for column in self._read_table(name).columns), strict=True)
+            name: list(zip(*(column.to_pylist() for column in self._read_table(name).columns), strict=True))
             for name in ("redirects", "same_as")
             if name in self._rows
         }
         entity_ids = frozenset(
             self._read_table("entities", "id").column(0).to_pylist() if "entities" in self._rows else ()
         )
-        equivalence = build_equivalence(pairs.get("redirects", ()), pairs.get("same_as", ()), entity_ids)
+        table_ids = sorted({id for rows in pairs.values() for pair in rows for id in pair})
+        all_ids = sorted(entity_ids.union(table_ids))
+        index = SpellingIndex.from_ids(all_ids, self._manifest.title_space.removesuffix("wiki"))
+        spellings = index.group(all_ids, entity_ids)
+        written = pairs.get("redirects", [])
+        redirects = [  # a redirect from one spelling of an id to another says nothing
+            pair
+            for pair, (id, target) in zip(respell_pairs(written, spellings), written, strict=True)
+            if pair[0] != pair[1] or id == target
+        ]
+        equivalence = build_equivalence(redirects, respell_pairs(pairs.get("same_as", ()), spellings), entity_ids)
         self.count_repairs(equivalence.repairs)
-        self.write_columns("identity", _to_identity_columns(equivalence))
+        rows = _list_identity_rows(equivalence)
+        for id, other in spellings.items():
+            rows[id] = rows.get(other, (other, "same-as"))
+        keys, _ = format_id_keys(
+            pa.array(table_ids, pa.string()),
+            space=self._manifest.space,
+            title_space=self._manifest.title_space,
+            has_prefixed_ids=min(entity_ids, default="").startswith(f"{self._manifest.space}:"),
+        )
+        for id, key in zip(table_ids, keys.to_pylist(), strict=True):
+            for spelling in (*index.iterate_title_spellings(id), *([] if key is None else [key])):
+                if spelling != id and spelling not in entity_ids:
+                    rows.setdefault(spelling, rows.get(id, (id, "same-as")))
+        self.write_columns(
+            "identity",
+            {"id": list(rows), "entity": [row[0] for row in rows.values()], "how": [row[1] for row in rows.values()]},
+        )
         if equivalence.conflicts:
             self.report_conflicts(equivalence.conflicts)
 
@@ -234,18 +265,14 @@ def open_snapshot_writer(folder: Path, manifest: SnapshotManifest) -> Iterator[S
         writer.finish()
 
 
-def _to_identity_columns(equivalence: IdEquivalence) -> dict[str, list[str]]:
-    """Return the columns `id`, `entity` and `how` of the table `identity`."""
+def _list_identity_rows(equivalence: IdEquivalence) -> dict[str, tuple[str, str]]:
+    """Return the columns `entity` and `how` of the table `identity`, by id."""
     rows = {
         id: (entity, "redirect" if id in equivalence.redirected_ids else "same-as")
         for id, entity in equivalence.canonical.items()
     }
     rows.update((id, (rows.get(id, (id, ""))[0], "ambiguous")) for id in equivalence.conflict_index)
-    return {
-        "id": list(rows),
-        "entity": [entity for entity, _ in rows.values()],
-        "how": [how for _, how in rows.values()],
-    }
+    return rows
 
 
 def _check_table(name: str, schema: TableSchema, table: Arrow) -> Arrow:

@@ -35,4 +35,4 @@ def _describe_failures(run: Run) -> list[str]:
     failed = group_by_error((response.id, response.error) for response in run if response.error is not None)
     if not failed:
         return []
-    return [f"  failed documents: {sum(map(len, failed.values()))}; {describe_failures(failed, _MAX_FAILED)}"]
+    return [f"  failed documents: {sum(map(len, failed.values()))}: {describe_failures(failed, _MAX_FAILED)}"]

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from karat.formats.parsing.surfaces.json_extraction import JsonValue
+from karat.kb.ids.wikipedia_languages import WIKIPEDIA_LANGUAGES
 from karat.model.document import UNLINKED, Candidate, EntityId, WrittenPrediction
-from karat.model.spec.settings.nil_spellings import NIL_ID, PROSE_NIL
+from karat.model.spec.settings.nil_spellings import NIL_ID, is_prose_nil
 
 TEXT_NAMES: Final = (
     "text",
@@ -47,9 +48,14 @@ LIST_NAMES: Final = ("answers", "mentions", "entities", "annotations", "predicti
 
 UNUSABLE: Final = "entries without a mention (skipped)"
 TRUNCATED: Final = "truncated or invalid lists (complete entries read)"
+INVALID_ENTRIES: Final = "entries that are invalid JSON (skipped)"
+TRAILING_COMMAS: Final = "answers with a comma before a closing brace (read without it)"
 EARLIER_LISTS: Final = "earlier lists in one answer (only the last was read)"
 TITLE_MAPPINGS: Final = "objects from texts to titles (read as mentions with links)"
 VERBAL_NIL: Final = "links that state in prose that there is none (read as NIL)"
+REWRITTEN_LINKS: Final = "links in markup or in another spelling (only the title or id was read)"
+BEST_CANDIDATES: Final = "mentions without a link of their own (linked to their best candidate)"
+UNUSABLE_LINKS: Final = "links that are not text (read as unlinked mentions)"
 
 _PROSE_NAMES: Final = (
     "note",
@@ -90,6 +96,16 @@ _FIELD_NAMES: Final = frozenset(
 """Names of fields, which are no texts of mentions in an object from texts to titles."""
 
 _LINK = re.compile(r"(?:wd:)?[Qq][0-9]+|https?://\S+|NIL")
+_ITEM_NAMES = ("qid", "wikidata_id", "wikidata_qid", "wikidata")
+_SMALL_ITEM = re.compile(r"\s*q[1-9][0-9]*\s*")
+_LINK_FIELDS = frozenset((*ID_NAMES, *LINK_NAMES))
+_WIKI_LINK = re.compile(r"\s*\[\[:?(?P<target>[^][|]+)(?:\|[^][]*)?\]\]\s*")
+_MARKDOWN_LINK = re.compile(r"\s*\[[^][]*\]\((?P<target>\S+)\)\s*")
+_TITLE_AND_ITEM = re.compile(
+    r"\s*(?:(?P<before>Q[1-9][0-9]*)\s*\([^()]+\)|[^()]*[^()\s]\s*\((?P<after>Q[1-9][0-9]*)\))\s*"
+)
+_LANGUAGE_TITLE = re.compile(r"(?P<language>[a-z]{2,3}):(?P<title>\S.*)")
+_MAX_LINK = 1000  # characters; longer ones are no titles
 _MAX_OFFSET = 2**31 - 1
 
 
@@ -100,21 +116,23 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
     single entries; without these, the pairs of the last object from texts to titles, or None. Earlier lists, which are
     ignored, a truncated list, which is used, and such objects are counted in `counts`.
     """
-    lists: list[tuple[list[object], bool]] = []
+    lists: list[tuple[list[object], JsonValue]] = []
     single_entries: list[object] = []
-    for value, is_complete in values:
-        if isinstance(value, dict) and is_entry(value):
-            single_entries.append(value)
-        elif (entries := _find_list(value)) is not None:
-            lists.append((entries, is_complete))
+    for value in values:
+        if isinstance(value.value, dict) and is_entry(value.value):
+            single_entries.append(value.value)
+        elif (entries := _find_list(value.value)) is not None:
+            lists.append((entries, value))
+    counts[TRAILING_COMMAS] += any(value.is_repaired for value in values)
     non_empty = [entries for entries in lists if entries[0]] or lists[-1:]
     if not non_empty:
-        mappings = [] if single_entries else [pairs for value, _ in values if (pairs := _read_title_mapping(value))]
+        mappings = [] if single_entries else [pairs for value in values if (pairs := _read_title_mapping(value.value))]
         counts[TITLE_MAPPINGS] += bool(mappings)
         counts[EARLIER_LISTS] += max(0, len(mappings) - 1)
         return single_entries or (mappings[-1] if mappings else None)
     counts[EARLIER_LISTS] += len(non_empty) - 1 + bool(single_entries)
-    counts[TRUNCATED] += not non_empty[-1][1]
+    counts[TRUNCATED] += not non_empty[-1][1].is_complete
+    counts[INVALID_ENTRIES] += non_empty[-1][1].n_invalid
     return non_empty[-1][0]
 
 
@@ -191,7 +209,11 @@ def to_prediction(entry: object, counts: Counter[str]) -> WrittenPrediction | No
     link = fields.parse_link(is_entity_text)
     if text is None and (name := fields.get_first(("entity", "name") if is_entity_text else ("name",))) is not None:
         text = replace_surrogates(name)
-    types, candidates = fields.parse_types(), fields.parse_candidates()
+    types = fields.parse_types()
+    candidates = fields.parse_candidates(("candidates",)) or fields.list_candidates
+    if link == UNLINKED and candidates:
+        link = _choose_candidate(candidates).entity
+        counts[BEST_CANDIDATES] += 1
     score, before, after = (
         fields.parse_number(SCORE_NAMES),
         fields.get_first(LEFT_CONTEXT_NAMES),
@@ -229,6 +251,8 @@ class _EntryFields:
         self._fields = fields
         self._read_names: set[str] = set()
         self._counts = counts
+        self.list_candidates: tuple[Candidate, ...] = ()
+        """Candidates that a field for the link lists instead of one link."""
 
     def get_first(self, names: Sequence[str]) -> object:
         """Return the value of the first of `names` that is present and not null, or None; record it as read."""
@@ -263,6 +287,8 @@ class _EntryFields:
     def parse_link(self, is_only_text: bool) -> EntityId:
         """Return the linked entity; None (NIL) for null, "" or prose such as "unknown"; `UNLINKED` without a link.
 
+        A list of links gives `list_candidates`, and NIL if it is empty.
+
         If `is_only_text`, the field `entity` is the text of the mention and not a link.
         """
         names = [name for name in ID_NAMES if name in self._fields]
@@ -271,21 +297,15 @@ class _EntryFields:
         for name in names:
             self._read_names.add(name)
             value = self._fields[name]
-            if isinstance(value, Mapping):
-                value = next(
-                    (
-                        v
-                        for k, v in _normalise_names(value).items()
-                        if k in (*ID_NAMES, *LINK_NAMES) and isinstance(v, str)
-                    ),
-                    None,
-                )
-            if isinstance(value, int) and not isinstance(value, bool):
-                value = str(value)
-            if value is None or (isinstance(value, str) and value.strip().casefold() in PROSE_NIL):
-                self._counts[VERBAL_NIL] += value is not None and value.strip() != NIL_ID
-                return None
-            return replace_surrogates(value) if isinstance(value, str) else UNLINKED
+            if isinstance(value, list):
+                self.list_candidates = self.parse_candidates((name,))
+                return UNLINKED if self.list_candidates else None
+            if name in _ITEM_NAMES and isinstance(value, str) and _SMALL_ITEM.fullmatch(value):
+                self._counts[REWRITTEN_LINKS] += 1
+                value = value.strip().upper()
+            link = _parse_link_value(value, self._counts)
+            self._counts[UNUSABLE_LINKS] += link == UNLINKED
+            return link
         return UNLINKED
 
     def parse_types(self) -> tuple[str, ...]:
@@ -299,15 +319,17 @@ class _EntryFields:
             dict.fromkeys(text for name in values if isinstance(name, str) and (text := replace_surrogates(name)))
         )
 
-    def parse_candidates(self) -> tuple[Candidate, ...]:
-        """Return the candidate entities with their scores; candidates without a link are dropped."""
-        values = self.get_first(("candidates",))
+    def parse_candidates(self, names: Sequence[str]) -> tuple[Candidate, ...]:
+        """Return the candidates in the first of the fields `names`, with scores, but not those that have no link."""
+        values = self.get_first(names)
         candidates: list[Candidate] = []
         for value in values if isinstance(values, list) else ():
             fields = _EntryFields(
                 _normalise_names(value) if isinstance(value, Mapping) else {"entity": value}, Counter()
             )
             link = fields.parse_link(is_only_text=False)
+            if link == UNLINKED and (name := fields.get_first(("name", "text"))) is not None:
+                link = _parse_link_value(name, Counter())
             if isinstance(link, str) and link:
                 candidates.append(Candidate(link, fields.parse_number(SCORE_NAMES)))
         return tuple(candidates)
@@ -329,6 +351,51 @@ class _EntryFields:
     def count_unread(self) -> None:
         """Count the fields of the entry that were not read so far."""
         self._counts.update(f"fields `{name[:40]}` (not read)" for name in self._fields if name not in self._read_names)
+
+
+def _choose_candidate(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the candidate with the highest score; the first one if not all have scores."""
+    if any(candidate.score is None for candidate in candidates):
+        return candidates[0]
+    return max(candidates, key=lambda candidate: candidate.score or 0.0)
+
+
+def _parse_link_value(value: object, counts: Counter[str]) -> EntityId:
+    """Return the entity that the value of a field for the link names; None (NIL), or `UNLINKED` if it is no text.
+
+    Markup and further parts around a link are removed, and counted in `counts`, as are links that say in prose that
+    there is none.
+    """
+    if isinstance(value, Mapping):
+        fields = _normalise_names(value)
+        value = next((fields[name] for name in fields if name in _LINK_FIELDS and isinstance(fields[name], str)), None)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if value is None or (isinstance(value, str) and is_prose_nil(value)):
+        counts[VERBAL_NIL] += value is not None and value.strip() != NIL_ID
+        return None
+    text = replace_surrogates(value)
+    if text is None:
+        return UNLINKED
+    link = _strip_markup(text)
+    counts[REWRITTEN_LINKS] += link != text
+    return link
+
+
+def _strip_markup(link: str) -> str:
+    """Return a link without markup of Wikipedia or Markdown, and only the QID of a title with its QID in parentheses.
+
+    A title with the code of a Wikipedia, as in `en:Berlin`, gets the prefix that Karat reads, as in `enwiki:Berlin`.
+    """
+    if len(link) > _MAX_LINK:
+        return link
+    if (match := _MARKDOWN_LINK.fullmatch(link) or _WIKI_LINK.fullmatch(link)) is not None:
+        link = match["target"]
+    if (match := _TITLE_AND_ITEM.fullmatch(link)) is not None:
+        return match["after"] or match["before"]
+    match = _LANGUAGE_TITLE.fullmatch(link)
+    is_page = match is not None and match["language"] in WIKIPEDIA_LANGUAGES
+    return f"{match['language']}wiki:{match['title']}" if match is not None and is_page else link
 
 
 def _normalise_names(fields: Mapping[str, object]) -> dict[str, object]:

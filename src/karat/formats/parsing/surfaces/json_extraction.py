@@ -12,6 +12,8 @@ _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL 
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _OPENING = re.compile(r"[\[{]")
 _SEPARATORS = re.compile(r"[\s,]*")
+_NEXT_OBJECT = re.compile(r"\{[^][{}]*\}\s*,\s*(?=\{)")  # behind an object without lists and objects
+_TRAILING_COMMA = re.compile(r'(?P<string>"(?:[^"\\\n]|\\.)*")|,(?=\s*\})')
 _MAX_FAILURES = 2000
 
 
@@ -22,6 +24,10 @@ class JsonValue(NamedTuple):
     """The decoded value."""
     is_complete: bool = True
     """False for a list that is truncated or invalid in the middle."""
+    n_invalid: int = 0
+    """Number of members of a list that are invalid JSON, so that they are missing."""
+    is_repaired: bool = False
+    """Whether commas before a closing brace were ignored."""
 
 
 def extract_json(output: str) -> list[JsonValue]:
@@ -35,39 +41,60 @@ def extract_json(output: str) -> list[JsonValue]:
 
 
 def _find_values(text: str) -> Iterator[JsonValue]:
-    """Yield the outermost JSON arrays and objects in a text; of an invalid array, the objects before the error."""
+    """Yield the outermost JSON arrays and objects in a text; of an invalid array, the objects that can be decoded."""
     offset = failures = 0
+    repaired_from: int | None = None  # where the text without commas before closing braces begins
     while (opening := _OPENING.search(text, offset)) and failures < _MAX_FAILURES:
         offset = opening.start()
-        if decoded := find_json_prefix(text, offset):
+        decoded = find_json_prefix(text, offset)
+        if decoded is None and repaired_from is None:
+            tail = _TRAILING_COMMA.sub(lambda match: match["string"] or "", text[offset:])
+            repaired_from = offset if offset + len(tail) < len(text) else len(text) + 1
+            text = text[:offset] + tail
+            decoded = find_json_prefix(text, offset)
+        is_repaired = repaired_from is not None and offset >= repaired_from
+        if decoded:
             value, offset = decoded
-            yield JsonValue(value)
+            yield JsonValue(value, is_repaired=is_repaired)
         else:
             failures += 1
-            partial = _parse_members(text, offset + 1) if text[offset] == "[" else _PartialList([], offset + 1, False)
+            partial = _parse_members(text, offset + 1) if text[offset] == "[" else _PartialList([], offset + 1)
             if partial.members:
-                yield JsonValue(partial.members, partial.is_closed)
+                yield JsonValue(partial.members, partial.is_closed, partial.n_invalid, is_repaired)
             offset = max(partial.end, offset + 1)
 
 
 class _PartialList(NamedTuple):
-    """The complete members of an invalid list, the offset behind them, and whether a `]` follows."""
+    """The objects of an invalid list that can be decoded, the offset behind them, and whether a `]` follows."""
 
     members: list[object]
     end: int
-    is_closed: bool
+    is_closed: bool = False
+    n_invalid: int = 0
 
 
 def _parse_members(text: str, offset: int) -> _PartialList:
-    """Parse the complete objects at the beginning of an invalid list, from `offset` on; extra commas are ignored."""
+    """Parse the objects of an invalid list, from `offset` on, up to its end or the last one that can be decoded.
+
+    Extra commas are ignored. An object that cannot be decoded is left out if another one follows it directly.
+    """
     members: list[object] = []
-    while True:
+    n_invalid = n_pending = 0  # pending: invalid objects behind the last one that can be decoded
+    end = offset
+    while n_invalid + n_pending < _MAX_FAILURES:
         offset = _SEPARATORS.match(text, offset).end()  # type: ignore[union-attr]  # it also matches the empty string
         is_closed = text[offset : offset + 1] == "]"
         if text[offset : offset + 1] != "{":
-            return _PartialList(members, offset + is_closed, is_closed)
+            return _PartialList(members, offset + is_closed if not n_pending else end, is_closed, n_invalid)
         decoded = find_json_prefix(text, offset)
-        if decoded is None:
-            return _PartialList(members, offset, False)
-        value, offset = decoded
-        members.append(value)
+        if decoded is not None:
+            value, offset = decoded
+            members.append(value)
+            n_invalid, n_pending, end = n_invalid + n_pending, 0, offset
+            continue
+        following = _NEXT_OBJECT.match(text, offset)
+        if following is None:
+            break
+        n_pending += 1
+        offset = following.end()
+    return _PartialList(members, end, False, n_invalid)

@@ -5,6 +5,7 @@ Readers of formats use these spellings. The setting `nil-ids` uses them to find 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 NIL_ID: Final = "NIL"
@@ -33,8 +34,22 @@ BIOMEDICAL_NIL: Final = "-1"
 BIOMEDICAL_UNLINKED: Final = "-"
 """The id of an unlinked mention in PubTator and BioC."""
 
-PROSE_NIL: Final = frozenset({"", "nil", "null", "none", "n/a", "na", "unknown", "not found", "no match", "-"})
-"""NIL as language models write it, in lower case."""
+_NO_ENTITY = (
+    r"nil|null|none|nan|n/?a|unk|unknown(?: entity)?|not (?:found|applicable|available|linked|linkable)"
+    r"|not in (?:the )?(?:kb|knowledge base|wikipedia|wikidata)|no match(?: found)?"
+    r"|no (?:known |matching |corresponding |such |relevant |suitable )?(?:(?:english )?wikipedia |wikidata |kb )?"
+    r"(?:entity|article)(?: found| exists| available)?"
+    r"|no (?:english )?(?:wikipedia|wikidata|kb)"
+    r"(?: (?:page|link|entry|item|id|title|match)(?: found| exists| available)?)?"
+)
+_PROSE_NIL: Final = re.compile(rf"(?:{_NO_ENTITY})(?:\s*[(:,;–—-]\s*(?:no|not|none|unknown)\b.*)?", re.DOTALL)
+
+
+def is_prose_nil(link: str) -> bool:
+    """Return whether the link of a language model says that there is no entity, as in `none` or `(no entity)`."""
+    words = " ".join(link.casefold().replace("_", " ").strip(" \t\n()<>[]{}*'\".-").split())
+    return not words or _PROSE_NIL.fullmatch(words) is not None
+
 
 NIL_LIKE: Final = (
     r"^(?:(?i:nil|<nil>|none|null|\*null\*|nan|n/a|unk|<unk>|<unk_wid>|unknown|--nme--|not_in_kb)|O|-|NIL[-_:]?[0-9]+)$"
