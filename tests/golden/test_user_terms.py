@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import karat
-from karat.evaluation.measures import expand_measure, get_measure, split_relations
+from karat.evaluation.measures import expand_measure, get_measure, split_views
 from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.registry import has_plugin
@@ -52,7 +52,41 @@ def test_every_term_names_something_that_exists(phrase):
 
 
 def test_the_setting_match_takes_names_of_other_tools():
-    assert split_relations("Ma - strong annotation match, weak, related>=0.7") == ["strong", "weak", "related>=0.7"]
+    views = split_views("Ma - strong annotation match, weak, related>=0.7, Mw InKB, GSInKB, strong[in-kb,types=PER]")
+    assert list(map(str, views)) == [
+        "strong",
+        "weak",
+        "related>=0.7",
+        "weak[in-kb]",
+        "d2kb/strong[gold-in-kb]",
+        "strong[in-kb,types=PER]",
+    ]
+
+
+@pytest.mark.parametrize("profile", ["karat", "gerbil", "bat"])
+@pytest.mark.parametrize(("match", "view"), [("InKB", "strong[in-kb]"), ("Mw EE", "weak[nil]")])
+def test_match_with_a_filter_scores_only_the_view_with_the_filter(profile, match, view):
+    result = karat.evaluate("demo", "demo/prior", profile=profile, settings={"match": match})
+    assert {str(parse_measure(name).view) for name in result.table_measures} == {view}
+    whole = karat.evaluate("demo", "demo/prior", profile=profile, measures=[f"{view}:micro.f1"])
+    assert result[f"{view}:micro.f1"] == whole[f"{view}:micro.f1"]
+
+
+def test_match_points_to_measures_for_a_measure():
+    with pytest.raises(UsageError, match=r"'InKB micro F1', a measure. Pass strong\[in-kb\] as match"):
+        karat.evaluate("demo", "demo/prior", settings={"match": "InKB micro F1"})
+
+
+def test_similarity_compares_whole_relations():
+    with pytest.raises(UsageError, match="without filters"):
+        karat.similarity("demo", ["demo/prior", "demo/noisy"], settings={"match": "InKB"})
+
+
+def test_a_measure_of_several_scores_is_answered_with_one_that_exists():
+    with pytest.raises(UsageError, match="Pass one, such as ") as error:
+        karat.explain_gap("demo", "demo/prior", reference_profile="elevant", measure="InKB")
+    example = str(error.value).removesuffix(".").rpartition("such as ")[2]
+    assert karat.explain_gap("demo", "demo/prior", reference_profile="elevant", measure=example).measure == example
 
 
 def test_a_term_gives_the_score_of_its_measure():

@@ -20,8 +20,9 @@ from karat.evaluation.measures import (
     find_data_needs,
     get_measure,
     resolve_measure,
+    resolve_view,
     select_table_measures,
-    split_relations,
+    split_views,
 )
 from karat.evaluation.score_intervals import IntervalOptions
 from karat.kb.ids.normalising_kb import NormalisingKB, unwrap_kb, wrap_kb
@@ -326,8 +327,8 @@ class Request:
         """Notes about requested relations that mean another relation in their task."""
         task = self.conventions.task_name
         views = [parse_measure(name).view for text in self.requested_measures for name in expand_measure(text)]
-        views += [ViewName(name) for name in split_relations(self.overrides.get("match", ""))]
-        pairs = [(view, resolve_measure(str(MeasureName(view, "f1", "micro")), task).view) for view in views]
+        views += split_views(self.overrides.get("match", ""))
+        pairs = [(view, resolve_view(view, task)) for view in views]
         notes = (
             f"{view.relation} means {meant.relation} in task {meant.task or task}"
             for view, meant in pairs

@@ -387,7 +387,7 @@ class _Side:
         """Create a side; raise `UsageError` unless its measure is a single score of the whole corpus."""
         measure = request.requested_measures[0]
         if len(request.all_measures) != 1 or request.all_measures[0].group is not None:
-            example = f"{measure}:micro.f1" if request.all_measures[0].group is None else "strong:micro.f1"
+            example = request.all_measures[-1] if request.all_measures[0].group is None else "strong:micro.f1"
             raise UsageError(f"{measure} is not a single score of the whole corpus. Pass one, such as {example}.")
         table = request.signature("").to_dict()
         return cls(request, {name: table[name] for name in SIGNED_SETTINGS}, str(request.all_measures[0]))

@@ -23,7 +23,7 @@ from karat.model.spec.key import SETS, Key, parse_key
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import ORDER_NOTE, SETTINGS, SIGNED_SETTINGS, describe_value
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS, parse_task
-from karat.model.spec.settings.user_terms import parse_relation_term, parse_terms
+from karat.model.spec.settings.user_terms import parse_terms, parse_view_term
 
 ERROR = "error"
 """The facet whose values are error categories."""
@@ -69,8 +69,8 @@ def explain(text: str | Signature) -> str:
         *TASKS,
         *SIGNED_SETTINGS,
     ]
-    if (relation := parse_relation_term(text)) is not None:
-        return f"{text} means {relation} in Karat.\n{relation}: {_describe_comparison(relation)}"
+    if (view := parse_view_term(text)) is not None and not view.filters:
+        return f"{text} means {view.relation} in Karat.\n{view.relation}: {_describe_comparison(view.relation)}"
     if terms := parse_terms(text):
         term_names = f"{terms[0].view}:{', '.join(term.short_name for term in terms)}"
         return f"{text} means {term_names} in Karat.\n{_describe_measure(terms[-1])}"
