@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 import karat
+from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.evaluation.measures import expand_measure, get_measure, split_views
-from karat.model.errors import KaratError, UsageError
+from karat.model.errors import KaratError, UnknownNameError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.registry import has_plugin
+from karat.model.spec.settings.settings import SIGNED_SETTINGS
 from karat.model.spec.settings.user_terms import TERMS, parse_terms
 from karat.web.archive.submissions import get_headline
 
@@ -113,3 +115,41 @@ def test_compare_leads_with_the_measure_of_reports(profile):
 def test_a_computed_facet_is_no_filter():
     with pytest.raises(UsageError, match="mention-type=VALUE"):
         karat.evaluate("demo", "demo/prior", measures=["strong[mention-type=entity]:micro.f1"])
+
+
+def test_a_measure_of_a_task_is_refused_like_the_task():
+    """The predictions of the demo have no types."""
+    for request in ({"measures": ["RT2KB"]}, {"settings": {"task": "rt2kb"}}, {"settings": {"match": "rt2kb/typed"}}):
+        with pytest.raises(UsageError, match=r"task rt2kb cannot be scored: the run .* has mentions without types"):
+            karat.evaluate("demo", "demo/prior", profile="gerbil", **request)
+
+
+def test_an_oracle_without_any_defined_score_says_so():
+    """Links to NIL are dropped, so there is nothing to score at any threshold."""
+    data = Corpus.from_documents([Document("d", "Ada met Bob.", (Label(0, 3, None),))])
+    run = Run.from_responses([Response("d", (Prediction(0, 3, None, score=0.5),))], name="nil")
+    settings = {"threshold": "oracle", "nil": "dropped"}
+    notes = karat.evaluate(data, run, settings=settings, measures=["strong:micro.f1"]).notes
+    assert "strong: oracle threshold: micro.f1 is undefined at every threshold" in notes
+
+
+@pytest.mark.parametrize("term", ["EE", "InKB", "GSInKB"])
+def test_filters_of_gerbil_are_explained_as_gerbil_applies_them(term):
+    text = karat.explain(term)
+    assert "Under --profile gerbil, nil=emerging: " in text
+    assert "Any two emerging entities match" in text
+    assert "Under --profile gerbil, empty=gerbil: Without gold mentions and predictions, P, R and F1 are 1" in text
+
+
+def test_every_value_of_a_setting_is_explained():
+    for name, setting in SIGNED_SETTINGS.items():
+        for value in setting.values:
+            assert karat.explain(f"{name}={value}") == setting.describe(value)
+            assert karat.explain(value)
+    assert karat.explain("oracle-gerbil").startswith("threshold=oracle-gerbil: Oracle: ")
+
+
+def test_known_names_are_listed_once():
+    with pytest.raises(UnknownNameError, match="Did you mean 'oracle-gerbil'") as error:
+        karat.explain("oracle-gerbul")
+    assert len(set(error.value.known_names)) == len(error.value.known_names)

@@ -60,7 +60,9 @@ def explain(text: str | Signature) -> str:
         return _describe_setting(setting, value)
     if (facet_name := text.replace("_", "-")) in list_plugins("facets"):
         return _describe_facet(facet_name, get_plugin("facets", facet_name, Facet))
+    values = sorted({value for setting in SIGNED_SETTINGS.values() for value in setting.values})
     names = [
+        *values,
         *list_plugins("facets"),
         *list_plugins("relations"),
         *list_plugins("clusterings"),
@@ -73,10 +75,23 @@ def explain(text: str | Signature) -> str:
         return f"{text} means {view.relation} in Karat.\n{view.relation}: {_describe_comparison(view.relation)}"
     if terms := parse_terms(text):
         term_names = f"{terms[0].view}:{', '.join(term.short_name for term in terms)}"
-        return f"{text} means {term_names} in Karat.\n{_describe_measure(terms[-1])}"
+        lines = [f"{text} means {term_names} in Karat.", _describe_measure(terms[-1])]
+        return "\n".join([*lines, *(_describe_gerbil_settings() if terms[0].view.filters else ())])
+    if text in values:
+        settings = [name for name, item in SIGNED_SETTINGS.items() if text in item.values]
+        return "\n".join(f"{name}={text}: {describe_value(name, text)}" for name in settings)
     if ":" not in text and get_close_matches(text.lower(), names, n=1):
-        raise UnknownNameError("name", text, names)
+        raise UnknownNameError("name", text, dict.fromkeys(names))
     return _describe_measure(parse_measure(expand_measure(text)[0]))
+
+
+def _describe_gerbil_settings() -> list[str]:
+    """Return lines on the settings by which GERBIL's filters differ: what is NIL, and how empty documents count."""
+    settings = get_profile("gerbil").settings
+    return [
+        f"Under --profile gerbil, {name}={settings[name]}: {describe_value(name, settings[name])}"
+        for name in ("nil", "empty")
+    ]
 
 
 def _describe_facet(name: str, facet: Facet) -> str:
