@@ -64,3 +64,53 @@ def test_curves_are_those_of_the_single_functions():
     assert curves.thresholds[0].table.equals(karat.threshold_curve(CORPUS, scored).table)
     assert curves.predictions[0].table.equals(karat.calibration_data(CORPUS, scored).table)
     assert compute_curves(CORPUS, [scored], CurveOptions.from_options()).predictions == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"settings": {"match": "InKB"}},
+        {"settings": {"match": "strong[in-kb]"}},
+        {"measure": "InKB"},
+        {"measure": "InKB micro F1"},
+        {"measure": "strong[in-kb]:micro.f1"},
+    ],
+)
+def test_a_curve_of_linked_mentions_ignores_unlinked_ones(options):
+    """Bob is NIL and gets a wrong link with 0.5. One of two links is correct, from 0.9 the only one. Ada is found."""
+    data = Corpus.from_documents([Document("d", "Ada met Bob.", (Label(0, 3, "Q1"), Label(8, 11, None)))])
+    curves = compute_curves(data, [run("scored", 0.9, 0.5)], CurveOptions.from_options(**options))
+    (curve,) = curves.thresholds
+    assert (curve.view, curves.measure) == ("strong[in-kb]", "micro.f1")
+    assert [point.threshold.min_score for point in curve.points()][-1] == 0.9
+    assert (curve.values("micro.p").min(), curve.values("micro.p")[-1]) == (0.5, 1)
+    assert set(curve.values("micro.r")) == {1}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measure": "InKB", "settings": {"match": "weak"}}, "both select a match relation"),
+        ({"measure": "strong:micro.f1@types=PER"}, "Pass one, such as strong:micro.f1"),
+        ({"settings": {"match": "strong[in-kb,types=PER],weak"}}, "one relation"),
+    ],
+)
+def test_a_curve_has_one_view_without_groups(options, message):
+    with pytest.raises(UsageError, match=message):
+        CurveOptions.from_options(**options)
+
+
+def test_a_category_curve_of_linked_mentions_ends_at_their_score():
+    """Of the categories Full and Short, linked mentions have only Full: Ada, which is found."""
+    full, short = (
+        ("pos:NounSingular", f"form:{form}", "overlap:None", "reference:Direct") for form in ("Full", "Short")
+    )
+    labels = (Label(0, 3, "Q1", categories=full), Label(8, 11, None, categories=short))
+    data = Corpus.from_documents([Document("d", "Ada met Bob.", labels)])
+    options = CurveOptions.from_options("categories", settings={"match": "InKB"})
+    (curve,) = compute_curves(data, [run("plain")], options).categories
+    assert (curve.view, curve.combinations, curve.values()[-1]) == (
+        "strong[in-kb]",
+        ("Full+NounSingular+None+Direct",),
+        1,
+    )

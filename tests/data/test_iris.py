@@ -50,6 +50,19 @@ def test_entities_that_stay_relative_are_said(karat_cli, tmp_path):
     assert "1 entities have relative IRIs, such as 'Q3012'" in ran.err
 
 
+def test_a_conversion_that_is_refused_does_not_claim_to_have_converted(karat_cli, tmp_path):
+    labels = (Label(0, 3, "Ulm (city)", mention_id="u"),)
+    karat.save(Corpus.from_documents([Document("d", "Ulm", labels)]), tmp_path / "gold.jsonl")
+    options = (tmp_path / "gold.jsonl", tmp_path / "gold.ttl", "--base", "https://a.org/")
+    ran = karat_cli("data", "convert", *options)
+    assert (ran.code, (tmp_path / "gold.ttl").exists()) == (2, False)
+    assert "to NIF" not in ran.err
+    assert "--entity-base" in ran.err
+    ran = karat_cli("data", "convert", *options, "--entity-base", "https://en.wikipedia.org/wiki/")
+    assert ran.code == 0
+    assert "1 document, 1 label to NIF\n  not stored: mention_id of labels 1" in ran.err
+
+
 def test_titles_need_a_base_of_their_own(tmp_path):
     run = Run.from_responses([Response("d", (Prediction(0, 3, "Ada Lovelace", score=0.5),))])
     with pytest.raises(

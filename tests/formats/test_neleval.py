@@ -170,3 +170,10 @@ def test_what_a_line_cannot_hold_is_refused(document, entity):
     corpus = Corpus.from_documents([Document(document, "Ulm", (Label(0, 3, entity),))])
     with pytest.raises(UsageError, match="Choose another format"):
         FORMAT.write_corpus(corpus, io.BytesIO())
+
+
+def test_predictions_without_scores_are_not_called_gold_labels(path):
+    file = path("a\t5\t8\tQ1", "a\t10\t12\tQ2")
+    result = karat.evaluate(karat.load(file), karat.load_run(file))
+    assert result["strong:micro.f1"] == 1
+    assert not [note for note in result.notes if "gold labels" in note]

@@ -421,3 +421,20 @@ def test_canonical_ids_of_a_knowledge_base_are_no_emerging_entities():
 def test_titles_are_mapped_to_items_whatever_their_first_letter():
     kb = InMemoryKB.from_tables(same_as=[("Q36", "Republic of Poland"), ("Berlin (city)", "Q64")])
     assert kb.canonical_ids(["Republic of Poland", "Berlin (city)", "Q64"]) == ["Q36", "Q64", "Q64"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "remedy"),
+    [
+        ("karat", "add rows to redirects.tsv or same_as.tsv of wiki"),
+        ("gerbil", "add rows to redirects.tsv or same_as.tsv of wiki"),
+        ("bat", "try --set ids=normalised, or add rows to redirects.tsv or same_as.tsv of wiki"),
+    ],
+)
+def test_pages_that_the_knowledge_base_lacks_need_rows_not_another_setting(profile, remedy):
+    """The knowledge base maps the gold page to Q2 and does not know its redirect, which the system returned."""
+    berlin, redirect = (f"http://dbpedia.org/resource/{title}" for title in ("Berlin", "Berlin_(Germany)"))
+    tables = {"name": "wiki", "entities": ["Q2"], "same_as": [("Q2", berlin)]}
+    kb, complete = InMemoryKB.from_tables(**tables), InMemoryKB.from_tables(**tables, redirects={redirect: berlin})
+    assert karat.evaluate(*sides((berlin, redirect)), profile=profile, kb=kb).id_health.remedy == remedy
+    assert karat.evaluate(*sides((berlin, redirect)), profile=profile, kb=complete)["strong:micro.f1"] == 1

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 import karat
-from karat.evaluation.measures import expand_measure, get_measure, split_relations
-from karat.model.errors import KaratError, UsageError
+from karat import Corpus, Document, Label, Prediction, Response, Run
+from karat.evaluation.measures import expand_measure, get_measure, split_views
+from karat.model.errors import KaratError, UnknownNameError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.registry import has_plugin
+from karat.model.spec.settings.settings import SIGNED_SETTINGS
 from karat.model.spec.settings.user_terms import TERMS, parse_terms
 from karat.web.archive.submissions import get_headline
 
@@ -52,7 +54,41 @@ def test_every_term_names_something_that_exists(phrase):
 
 
 def test_the_setting_match_takes_names_of_other_tools():
-    assert split_relations("Ma - strong annotation match, weak, related>=0.7") == ["strong", "weak", "related>=0.7"]
+    views = split_views("Ma - strong annotation match, weak, related>=0.7, Mw InKB, GSInKB, strong[in-kb,types=PER]")
+    assert list(map(str, views)) == [
+        "strong",
+        "weak",
+        "related>=0.7",
+        "weak[in-kb]",
+        "d2kb/strong[gold-in-kb]",
+        "strong[in-kb,types=PER]",
+    ]
+
+
+@pytest.mark.parametrize("profile", ["karat", "gerbil", "bat"])
+@pytest.mark.parametrize(("match", "view"), [("InKB", "strong[in-kb]"), ("Mw EE", "weak[nil]")])
+def test_match_with_a_filter_scores_only_the_view_with_the_filter(profile, match, view):
+    result = karat.evaluate("demo", "demo/prior", profile=profile, settings={"match": match})
+    assert {str(parse_measure(name).view) for name in result.table_measures} == {view}
+    whole = karat.evaluate("demo", "demo/prior", profile=profile, measures=[f"{view}:micro.f1"])
+    assert result[f"{view}:micro.f1"] == whole[f"{view}:micro.f1"]
+
+
+def test_match_points_to_measures_for_a_measure():
+    with pytest.raises(UsageError, match=r"'InKB micro F1', a measure. Pass strong\[in-kb\] as match"):
+        karat.evaluate("demo", "demo/prior", settings={"match": "InKB micro F1"})
+
+
+def test_similarity_compares_whole_relations():
+    with pytest.raises(UsageError, match="without filters"):
+        karat.similarity("demo", ["demo/prior", "demo/noisy"], settings={"match": "InKB"})
+
+
+def test_a_measure_of_several_scores_is_answered_with_one_that_exists():
+    with pytest.raises(UsageError, match="Pass one, such as ") as error:
+        karat.explain_gap("demo", "demo/prior", reference_profile="elevant", measure="InKB")
+    example = str(error.value).removesuffix(".").rpartition("such as ")[2]
+    assert karat.explain_gap("demo", "demo/prior", reference_profile="elevant", measure=example).measure == example
 
 
 def test_a_term_gives_the_score_of_its_measure():
@@ -79,3 +115,41 @@ def test_compare_leads_with_the_measure_of_reports(profile):
 def test_a_computed_facet_is_no_filter():
     with pytest.raises(UsageError, match="mention-type=VALUE"):
         karat.evaluate("demo", "demo/prior", measures=["strong[mention-type=entity]:micro.f1"])
+
+
+def test_a_measure_of_a_task_is_refused_like_the_task():
+    """The predictions of the demo have no types."""
+    for request in ({"measures": ["RT2KB"]}, {"settings": {"task": "rt2kb"}}, {"settings": {"match": "rt2kb/typed"}}):
+        with pytest.raises(UsageError, match=r"task rt2kb cannot be scored: the run .* has mentions without types"):
+            karat.evaluate("demo", "demo/prior", profile="gerbil", **request)
+
+
+def test_an_oracle_without_any_defined_score_says_so():
+    """Links to NIL are dropped, so there is nothing to score at any threshold."""
+    data = Corpus.from_documents([Document("d", "Ada met Bob.", (Label(0, 3, None),))])
+    run = Run.from_responses([Response("d", (Prediction(0, 3, None, score=0.5),))], name="nil")
+    settings = {"threshold": "oracle", "nil": "dropped"}
+    notes = karat.evaluate(data, run, settings=settings, measures=["strong:micro.f1"]).notes
+    assert "strong: oracle threshold: micro.f1 is undefined at every threshold" in notes
+
+
+@pytest.mark.parametrize("term", ["EE", "InKB", "GSInKB"])
+def test_filters_of_gerbil_are_explained_as_gerbil_applies_them(term):
+    text = karat.explain(term)
+    assert "Under --profile gerbil, nil=emerging: " in text
+    assert "Any two emerging entities match" in text
+    assert "Under --profile gerbil, empty=gerbil: Without gold mentions and predictions, P, R and F1 are 1" in text
+
+
+def test_every_value_of_a_setting_is_explained():
+    for name, setting in SIGNED_SETTINGS.items():
+        for value in setting.values:
+            assert karat.explain(f"{name}={value}") == setting.describe(value)
+            assert karat.explain(value)
+    assert karat.explain("oracle-gerbil").startswith("threshold=oracle-gerbil: Oracle: ")
+
+
+def test_known_names_are_listed_once():
+    with pytest.raises(UnknownNameError, match="Did you mean 'oracle-gerbil'") as error:
+        karat.explain("oracle-gerbul")
+    assert len(set(error.value.known_names)) == len(error.value.known_names)

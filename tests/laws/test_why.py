@@ -144,3 +144,27 @@ def test_a_bridge_of_ids_is_a_cause_of_the_gap():
         scores = {profiles[0]: found.reference_score, profiles[1]: found.score}
         assert scores == {"bat": 0.0, "karat": 1.0}
         assert {cause.settings: abs(cause.share) for cause in found.causes if cause.share} == {("ids",): 1.0}
+
+
+def test_cases_that_one_setting_changes_alone_are_told_from_those_that_differ_between_the_profiles():
+    """Ada and Bob have other spellings of their ids; Bob is optional. Normalised ids alone make both links correct.
+
+    Under the other profile Bob counts no longer, so only Ada still differs.
+    """
+    labels = (Label(0, 3, "Q1"), Label(8, 11, "Q2", optional=True))
+    corpus = Corpus.from_documents([Document("d", "Ada met Bob.", labels)])
+    wikidata = "http://www.wikidata.org/entity/"
+    predictions = (Prediction(0, 3, f"{wikidata}Q1"), Prediction(8, 11, f"{wikidata}Q2"))
+    run = Run.from_responses([Response("d", predictions)], name="r")
+    found = explain_gap(
+        corpus,
+        run,
+        reference_profile="karat",
+        reference_settings={"ids": "as-written", "optional": "required"},
+        settings={"ids": "normalised", "optional": "ignored"},
+    )
+    (ids,) = (cause for cause in found.causes if cause.settings == ("ids",))
+    assert [(flip.text, flip.is_lasting) for flip in ids.flips] == [("Ada", True), ("Bob", False)]
+    page = render_page(found, 5)
+    assert "ids: 2 cases change outcome if nothing else changes, 1 of them also under karat\n" in page
+    assert [line.endswith("(not under karat)") for line in page.splitlines() if "correct" in line] == [False, True]

@@ -15,6 +15,8 @@ from karat.render.scores import find_leader_indices
         ([41.84, 41.81, 42.0], 1, {0, 1}),  # numbers of errors, both printed as 41.8
         ([41.84, 41.78, 42.0], 1, {0, 1}),
         ([41.84, None, None], 1, set()),
+        ([0.0, 0.0, 0.0], 100, set()),  # no system leads
+        ([0.6012, 0.6008, None], 100, set()),
     ],
 )
 def test_values_that_look_equal_share_the_lead(values, factor, expected):

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import karat
 from karat.analysis.comparison.compare import ComparisonExtras, compare
 from karat.analysis.comparison.entries import load_entries
 from karat.analysis.comparison.options import ComparisonOptions
@@ -53,3 +54,14 @@ def test_everything_is_there(found):
     assert own["genre__yago_"].common_accuracy == pytest.approx(own["refined__aida_"].common_accuracy, abs=0.005)
     flips = {(each.system_a, each.system_b): each for each in found.flips}
     assert sum(each.only_a + each.only_b for each in flips.values()) > 0
+
+
+@pytest.mark.parametrize("format", [None, "nif"])
+def test_common_mentions_do_not_depend_on_how_the_file_is_cut_into_documents(shared, format):
+    """Counted by span from the published files: TAGME and AIDA both detect 105 mentions, and link 59 and 72 of them."""
+    folder, options = shared / "finegrained", {} if format is None else {"format": format}
+    data = karat.load(folder / "gold" / "categorizedKORE50.ttl", **options)
+    names = ("TAGME_KORE50", "AIDA_KORE50")
+    runs = [karat.load_run(folder / "systems" / f"{name}.ttl", **options) for name in names]
+    stats = karat.compare(data, runs, profile="gerbil", resamples=10, permutations=10).pooled_detection
+    assert [(stats[name].common, stats[name].common_correct) for name in names] == [(105, 59), (105, 72)]

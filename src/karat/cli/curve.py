@@ -47,7 +47,8 @@ _SCORED_AXES = ("--over threshold", "--over coverage")
         "--match",
         multiple=True,
         metavar="R",
-        help="Match relation: strong, weak, mention, mention-weak, entity, or a .py file to run.  [default: strong]",
+        help="Match relation, perhaps filtered: strong, strong[in-kb], weak, mention, mention-weak, entity, or a .py "
+        "file to run.  [default: strong]",
     ),
     "task",
     profile_note="karat; finegrained over alpha and categories",
@@ -109,7 +110,7 @@ def command(
     \b
     karat curve demo demo/noisy
     karat curve demo demo --plot curve.svg --calibration calibration.svg
-    karat curve gold.jsonl mine.jsonl --set threshold=oracle-bat --json curve.json
+    karat curve gold.jsonl mine.jsonl -m 'InKB micro F1' --json curve.json
     karat curve demo demo --over coverage --plot risk.svg
     karat curve a.ttl+b.ttl mine_a.ttl+mine_b.ttl --over alpha --plot alpha.svg
     karat curve gold.ttl mine.ttl yours.ttl --over categories --csv curve.csv

@@ -857,11 +857,23 @@ def save(
     if isinstance(data, Result):
         save_results([data], target)
         return
-    data = load_gold_or_run(data)
     _, writer = get_target_format(target, format)
+    data = prepare_to_save(load_gold_or_run(data), target, writer, base=base, entity_base=entity_base)
     write = writer.write_corpus if isinstance(data, Corpus) else writer.write_run
-    is_folder = writer.write_folder is not None and not (write is not None and _is_single_file(target, writer))
-    if write is None and not is_folder:
+    if writer.write_folder is not None and _is_folder(data, target, writer):
+        write_folder(target, writer.write_folder(data))
+        return
+    assert write is not None
+    with open_for_writing(target) as file:
+        write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
+
+
+def prepare_to_save(
+    data: Corpus | Run, target: str, writer: Format, *, base: str | None = None, entity_base: str | None = None
+) -> Corpus | Run:
+    """Return the data with the IRIs that `save` writes; raise `UsageError` for what the format cannot hold."""
+    is_folder = _is_folder(data, target, writer)
+    if (writer.write_corpus if isinstance(data, Corpus) else writer.write_run) is None and not is_folder:
         kind = "gold labels" if isinstance(data, Corpus) else "predictions"
         raise UsageError(f"{writer.title} cannot hold {kind}. Choose another format.")
     if isinstance(data, Corpus) and not data.has_text:
@@ -877,14 +889,15 @@ def save(
         from karat.data.absolute_iris import IriBases, to_absolute_iris
 
         data = to_absolute_iris(data, IriBases(base, entity_base))
-    if is_folder and writer.write_folder is not None:
-        if target == "-":
-            raise UsageError(f"{writer.title} is a folder of files. Name a new folder.")
-        write_folder(target, writer.write_folder(data))
-        return
-    assert write is not None
-    with open_for_writing(target) as file:
-        write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
+    if is_folder and target == "-":
+        raise UsageError(f"{writer.title} is a folder of files. Name a new folder.")
+    return data
+
+
+def _is_folder(data: Corpus | Run, target: str, writer: Format) -> bool:
+    """Return whether the data are written as a folder of files."""
+    write = writer.write_corpus if isinstance(data, Corpus) else writer.write_run
+    return writer.write_folder is not None and not (write is not None and _is_single_file(target, writer))
 
 
 def save_annotations(annotated: AnnotatedCorpus, path: str, writer: Format) -> None:

@@ -18,7 +18,7 @@ from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.conventions import Assignment, Nil
 from karat.model.spec.settings.settings import Conventions
 from karat.model.spec.settings.task import TASKS, parse_task
-from karat.model.spec.settings.user_terms import parse_relation_term, parse_terms
+from karat.model.spec.settings.user_terms import parse_terms, parse_view_term
 
 _DEFAULT_SHORT_NAMES = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1", "macro.f1-of-means")
 _RANKING_SHORT_NAMES = (
@@ -97,7 +97,7 @@ def select_table_measures(
 ) -> tuple[str, ...]:
     """Return the full names of the measures that tables show.
 
-    These are `measures` if there are any, else the usual measures of the relations that `match` lists (the setting, or
+    These are `measures` if there are any, else the usual measures of the views that `match` lists (the setting, or
     None if not set), else the profile's measures, or usual ones if the task is not the profile's. Raise if both
     `measures` and `match` are set.
     """
@@ -112,31 +112,48 @@ def select_table_measures(
         return tuple(dict.fromkeys(names))
     if match is None and profile_measures:
         return tuple(profile_measures)
-    relations = list(task.relations) if match is None else split_relations(match)
+    views = [ViewName(name) for name in task.relations] if match is None else split_views(match)
     if match is None and conventions.assignment is Assignment.LOOKUP:  # lookup compares exact spans only
-        relations = [name for name in relations if not get_plugin("relations", name, MatchRelation).is_lenient]
+        views = [view for view in views if not get_plugin("relations", view.relation, MatchRelation).is_lenient]
     if task.parts and match is None:
-        relations = ["strong"]
-    if not relations:
+        views = [ViewName("strong")]
+    if not views:
         raise UsageError("the setting match is empty. Name at least one relation, such as strong.")
     table_measures: list[str] = []
-    for relation in dict.fromkeys(task.match.get(name, name) if not task.parts else name for name in relations):
-        views = [(name, parse_measure(name).view) for name in profile_measures]
-        matching = [name for name, view in views if view.relation == relation and view.task is None]
-        table_measures += matching or [
-            f"{relation}:{short}" for short in (_RANKING_SHORT_NAMES if task.needs_ranking else _DEFAULT_SHORT_NAMES)
+    profile_views = [(name, parse_measure(name).view) for name in profile_measures]
+    for view in dict.fromkeys(resolve_view(view, conventions.task_name) for view in views):
+        matching = [
+            name
+            for name, profile_view in profile_views
+            if view in (profile_view, replace(profile_view, filters=()))  # without filters: all views of the relation
         ]
-        if not matching and conventions.nil is Nil.EMERGING and task.required_data == "links" and not task.parts:
+        table_measures += matching or [
+            f"{view}:{short}" for short in (_RANKING_SHORT_NAMES if task.needs_ranking else _DEFAULT_SHORT_NAMES)
+        ]
+        has_parts = conventions.nil is Nil.EMERGING and task.required_data == "links" and not task.parts
+        if has_parts and not matching and view == ViewName(view.relation):
             table_measures += [
-                f"{relation}[{part}]:{short}" for part in ("in-kb", "nil") for short in ("micro.f1", "macro.f1")
+                f"{view}[{part}]:{short}" for part in ("in-kb", "nil") for short in ("micro.f1", "macro.f1")
             ]
     return tuple(table_measures)
 
 
-def split_relations(match: str) -> list[str]:
-    """Return the relations that the setting `match` lists; names of other tools are replaced by Karat's."""
-    names = [name.strip() for name in match.split(",") if name.strip()]
-    return [name if has_plugin("relations", name) else parse_relation_term(name) or name for name in names]
+def split_views(match: str) -> list[ViewName]:
+    """Return the views that the setting `match` lists: relations, with filters or without, or terms of other tools."""
+    texts = [text.strip() for text in re.split(r",(?![^\[\]]*\])", match)]  # a comma between brackets parts filters
+    return [_parse_view(text) for text in texts if text]
+
+
+def _parse_view(text: str) -> ViewName:
+    """Return the view that an entry of the setting `match` names; raise `UsageError` for a measure."""
+    if has_plugin("relations", text):
+        return ViewName(text)
+    view = parse_view_term(text)
+    if view is None and (measures := parse_terms(text)):
+        raise UsageError(
+            f"match is {text!r}, a measure. Pass {measures[0].view} as match, or {text!r} as measure (-m)."
+        )
+    return view or parse_measure(f"{text}:micro.f1").view
 
 
 def has_comparison(name: str) -> bool:
@@ -182,10 +199,14 @@ def resolve_measure(text: str, task: str) -> MeasureName:
     The task is the task of the view, if the name has one, else `task`.
     """
     name = parse_measure(text)
-    view = name.view
+    return replace(name, view=resolve_view(name.view, task))
+
+
+def resolve_view(view: ViewName, task: str) -> ViewName:
+    """Replace a generic relation (strong, weak) by what it means in the task of the view, or else in `task`."""
     task_name = parse_task(view.task) if view.task else task
     relation = view.relation if TASKS[task_name].parts else TASKS[task_name].match.get(view.relation, view.relation)
-    return replace(name, view=ViewName(relation, view.filters, task_name if task_name != task else None))
+    return ViewName(relation, view.filters, task_name if task_name != task else None)
 
 
 def component_views(view: ViewName, task: str) -> tuple[ViewName, ...]:

@@ -163,12 +163,12 @@ def _make_batches(request: Request, corpus: Corpus, runs: Sequence[Run]) -> Iter
 
     Raise for a run that lacks the data of a task, which would go unnoticed among others.
     """
-    gold, tasks, has_explicit_task = (corpus.name, count_data(corpus)), request.tasks, request.has_explicit_task
+    gold, tasks, explicit_tasks = (corpus.name, count_data(corpus)), request.tasks, request.explicit_tasks
     by_schema: dict[tuple[object, ...], list[int]] = {}
     for index, run in enumerate(runs):
         counts = count_data(run)
         for task in tasks:
-            check_task_counts(task, gold, (run.name, counts), is_requested=has_explicit_task)
+            check_task_counts(task, gold, (run.name, counts), is_requested=task in explicit_tasks)
         if needs_bridge(request, corpus, run):  # its ids may make scores undefined, or call for a knowledge base
             yield [index]
         else:

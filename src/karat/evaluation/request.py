@@ -20,8 +20,9 @@ from karat.evaluation.measures import (
     find_data_needs,
     get_measure,
     resolve_measure,
+    resolve_view,
     select_table_measures,
-    split_relations,
+    split_views,
 )
 from karat.evaluation.score_intervals import IntervalOptions
 from karat.kb.ids.normalising_kb import NormalisingKB, unwrap_kb, wrap_kb
@@ -36,6 +37,7 @@ from karat.model.signature import Signature
 from karat.model.spec.facet import Facet
 from karat.model.spec.settings.conventions import Ids, Macro, Spans, UnknownIds
 from karat.model.spec.settings.settings import CIRCUMSTANCES, SIGNED_SETTINGS, Conventions
+from karat.model.spec.settings.task import parse_task
 from karat.version import __version__
 
 if TYPE_CHECKING:
@@ -322,12 +324,23 @@ class Request:
         return "task" in self.overrides
 
     @property
+    def explicit_tasks(self) -> frozenset[str]:
+        """The tasks that the caller asked for: all if the task is set, else those that measures or relations name."""
+        if self.has_explicit_task:
+            return frozenset(self.tasks)
+        return frozenset(parse_task(view.task) for view in self._requested_views if view.task)
+
+    @property
+    def _requested_views(self) -> list[ViewName]:
+        """The views of the requested measures and match relations, with the relations that were named."""
+        measures = (parse_measure(name) for text in self.requested_measures for name in expand_measure(text))
+        return [*(name.view for name in measures), *split_views(self.overrides.get("match", ""))]
+
+    @property
     def synonym_notes(self) -> tuple[str, ...]:
         """Notes about requested relations that mean another relation in their task."""
         task = self.conventions.task_name
-        views = [parse_measure(name).view for text in self.requested_measures for name in expand_measure(text)]
-        views += [ViewName(name) for name in split_relations(self.overrides.get("match", ""))]
-        pairs = [(view, resolve_measure(str(MeasureName(view, "f1", "micro")), task).view) for view in views]
+        pairs = [(view, resolve_view(view, task)) for view in self._requested_views]
         notes = (
             f"{view.relation} means {meant.relation} in task {meant.task or task}"
             for view, meant in pairs

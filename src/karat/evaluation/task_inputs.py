@@ -161,7 +161,7 @@ class TaskInputs(msgspec.Struct, frozen=True, eq=False, dict=True):
         corpus, run = judged.align(corpus, run, adds_documents=request.adds_predicted_documents)
         inputs = cls(request, corpus, run, shared_gold_facts=gold_facts, judged=judged)
         for task in request.tasks:
-            check_task_data(task, corpus, inputs.run, is_requested=request.has_explicit_task)
+            check_task_data(task, corpus, inputs.run, is_requested=task in request.explicit_tasks)
         return inputs
 
     @property

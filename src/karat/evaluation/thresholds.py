@@ -228,7 +228,9 @@ def select_best_threshold(curve: Curve, view: str, sweep: Sweep, *, is_typed: bo
     )
     unfiltered_value = values[len(curve.score)]
     best_value = values[curve.row_for(best)]
-    if best.min_score is None or best_value <= unfiltered_value:
+    if np.isnan(best_value):
+        note = f"{view}: oracle threshold: {sweep.criterion} is undefined at every threshold"
+    elif best.min_score is None or best_value <= unfiltered_value:
         note = (
             f"{view}: oracle threshold: no threshold gives a better {sweep.criterion} than all predictions "
             f"({unfiltered_value:.4f})"

@@ -110,7 +110,9 @@ def render_page(explanation: GapExplanation, max_flips: int, *, details: bool = 
     if irrelevant:
         blocks.append(f"No effect on this score here: {', '.join(irrelevant)}.")
     blocks += [
-        _list_flips(cause, max_flips) for cause in effective if max_flips and (cause.flips or cause.threshold_change)
+        _list_flips(cause, max_flips, explanation.profile)
+        for cause in effective
+        if max_flips and (cause.flips or cause.threshold_change)
     ]
     notes = [
         f"{side}: {note}"
@@ -261,14 +263,23 @@ def _explain_shares(explanation: GapExplanation) -> str:
     return "\n".join(lines)
 
 
-def _list_flips(cause: Cause, max_flips: int) -> str:
-    """Return the cases that a cause flips as text, at most `max_flips`, and the change of the oracle threshold."""
-    count = len(cause.flips)
+def _list_flips(cause: Cause, max_flips: int, profile: str) -> str:
+    """Return the cases that a cause flips as text, at most `max_flips`, and the change of the oracle threshold.
+
+    Cases that do not count so under `profile`, because of other settings, are marked.
+    """
+    count, n_lasting = len(cause.flips), sum(flip.is_lasting for flip in cause.flips)
     lines = [f"{cause.name}: {count} case{'s' * (count != 1)} change{'s' * (count == 1)} outcome"]
+    lines[0] += " at the same threshold" * (cause.threshold_change is not None)
+    if n_lasting < count:
+        lines[0] += f" if nothing else changes, {n_lasting or 'none'} of them also under {profile}"
     if cause.threshold_change is not None:
         old, new = ("none" if at is None else f"{at:g}" for at in cause.threshold_change)
-        lines[0] += f" at the same threshold; the oracle moves from {old} to {new}"
-    lines += [f"  {_format_flip(flip)}" for flip in cause.flips[:max_flips]]
+        lines[0] += f"; the oracle moves from {old} to {new}"
+    lines += [
+        f"  {_format_flip(flip)}{'' if flip.is_lasting else f'  (not under {profile})'}"
+        for flip in cause.flips[:max_flips]
+    ]
     if count > max_flips:
         lines.append(f"  … and {count - max_flips} more (--max-flips, --json)")
     return "\n".join(lines)

@@ -129,7 +129,7 @@ def build_tables(results: Sequence[Result]) -> Iterator[Rows]:
 def find_best_indices(measure: str, values: Sequence[float | None]) -> frozenset[int]:
     """Return the indices of the best values of a measure, as printed; ties share it.
 
-    Empty if fewer than two values are defined, or if no direction is better.
+    Empty if fewer than two values are defined, if all are equal, or if no direction is better.
     """
     try:
         measure_plugin = get_measure(parse_measure(measure))
@@ -147,13 +147,14 @@ def find_leader_indices(
 ) -> frozenset[int]:
     """Return the indices of the highest (or lowest) values, compared with one digit, as they are printed.
 
-    Empty if fewer than two values are defined. `factor`: 100 for shares, which are printed in percent; 1 for counts.
+    Empty if fewer than two values are defined, or if all are equal. `factor`: 100 for shares, which are printed in
+    percent; 1 for counts.
     """
     values_by_index = {index: float(f"{factor * value:.1f}") for index, value in enumerate(values) if value is not None}
-    best_value = (min if is_lower_better else max)(values_by_index.values(), default=0)
-    return frozenset(
-        index for index, value in values_by_index.items() if value == best_value and len(values_by_index) > 1
-    )
+    if len(set(values_by_index.values())) < 2:
+        return frozenset()
+    best_value = (min if is_lower_better else max)(values_by_index.values())
+    return frozenset(index for index, value in values_by_index.items() if value == best_value)
 
 
 def emphasise_cells(cells: Sequence[str], indices: frozenset[int]) -> list[str]:

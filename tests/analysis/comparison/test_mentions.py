@@ -18,6 +18,7 @@ from tests.analysis.comparison import contest
 from tests.strategies import pairs, predictions
 
 QUICK = ComparisonOptions(resamples=10, permutations=50)
+WIKIDATA = "http://www.wikidata.org/entity/"
 
 
 def compared(*asked: str, **datasets):
@@ -56,6 +57,51 @@ def test_own_accuracy_is_that_of_score():
         for run in runs:
             result = karat.evaluate(data, run, profile=profile, measures=["strong:accuracy"])
             assert found.detection["demo"][run.name].accuracy == pytest.approx(result["strong:accuracy"])
+
+
+@pytest.mark.parametrize("ids", [(WIKIDATA + "Q1", WIKIDATA + "Q2"), (WIKIDATA + "Q2", WIKIDATA + "Q1")])
+@pytest.mark.parametrize("separate_documents", [False, True])
+def test_either_label_of_a_span_makes_it_common_however_the_documents_are_cut(ids, separate_documents):
+    """GERBIL counts both labels of Rome. Each system finds one of them, and Bonn, so two of three mentions are common.
+
+    First links Rome to Q1 and Bonn wrong: one of two. Second links Rome to Q2 and Bonn right: two of two.
+    """
+    rome = tuple(Label(0, 4, id, mention_id="u") for id in ids)
+    bonn, text = Label(9, 13, WIKIDATA + "Q3"), "Rome and Bonn"
+    labels = {"a": (bonn,), "b": rome} if separate_documents else {"a": (*rome, bonn)}
+    data = Corpus.from_documents([Document(id, text, items) for id, items in labels.items()])
+    runs = []
+    for name, linked in {
+        "first": (WIKIDATA + "Q1", WIKIDATA + "Q4"),
+        "second": (WIKIDATA + "Q2", WIKIDATA + "Q3"),
+    }.items():
+        rome_link, bonn_link = Prediction(0, 4, linked[0]), Prediction(9, 13, linked[1])
+        predictions = {"a": (bonn_link,), "b": (rome_link,)} if separate_documents else {"a": (rome_link, bonn_link)}
+        runs.append(Run.from_responses([Response(id, items) for id, items in predictions.items()], name=name))
+    request = Request.from_options(profile="gerbil")
+    detection = compare([contest.entry(data, run) for run in runs], request, QUICK).detection["corpus"]
+    for name, correct in {"first": 1, "second": 2}.items():
+        stats = detection[name]
+        assert (stats.mentions, stats.detected, stats.correct) == (3, 2, correct)
+        assert (stats.common, stats.common_correct) == (2, correct)
+
+
+def test_a_prediction_that_links_one_of_two_overlapping_mentions_does_not_hide_a_third():
+    """Weak: the prediction on "the Rome" may detect "the" or "Rome" and links Rome; Bonn is detected with a wrong link.
+
+    Two of three mentions are detected, Rome and Bonn, by both systems.
+    """
+    gold = (Label(0, 3, WIKIDATA + "Q1"), Label(4, 8, WIKIDATA + "Q2"), Label(13, 17, WIKIDATA + "Q3"))
+    data = Corpus.from_documents([Document("d", "the Rome and Bonn", gold)])
+    items = (Prediction(0, 8, WIKIDATA + "Q2"), Prediction(13, 17, WIKIDATA + "Q4"))
+    runs = [Run.from_responses([Response("d", items)], name="wide")]
+    items = (Prediction(4, 8, WIKIDATA + "Q2"), Prediction(13, 17, WIKIDATA + "Q3"))
+    runs.append(Run.from_responses([Response("d", items)], name="exact"))
+    request = Request.from_options(profile="gerbil")
+    compared = compare([contest.entry(data, run) for run in runs], request, QUICK, measure="weak:micro.f1")
+    wide, exact = (compared.detection["corpus"][name] for name in ("wide", "exact"))
+    assert (wide.detected, wide.correct, wide.common, wide.common_correct) == (2, 1, 2, 1)
+    assert (exact.detected, exact.correct, exact.common, exact.common_correct) == (2, 2, 2, 2)
 
 
 @pytest.mark.parametrize("profile", ["karat", "bat", "bat-paper"])

@@ -165,3 +165,13 @@ def test_links_of_leads_and_annotators_open_different_pages(lead, store):
     assert [person.worker for person in store.list_annotators()] == ["anna"]
     store.revoke("lena")
     assert lead().ask("GET", "/api/lead/overview", headers=signed).status_code == 401
+
+
+def test_unknown_parameters_are_answered_with_the_known_ones(lead):
+    ask, signed = lead(), {"authorization": f"Bearer {LEAD}"}
+    response = ask.ask("GET", "/api/lead/cases?show=finished&persons=anna", headers=signed)
+    assert (response.status_code, response.json()["error"]) == (400, "bad-request")
+    expected = "unknown query parameter 'persons'. Did you mean 'person'? Known: hours, offset, person, show."
+    assert response.json()["message"] == expected
+    assert ask.get("/api/project?nonsense=1").status_code == 400
+    assert ask.get("/?nonsense=1").status_code == 200

@@ -85,6 +85,16 @@ def test_nothing_that_is_sent_tells_sources_or_controls(client, store):
         assert secret not in seen, secret
 
 
+def test_unknown_parameters_are_answered_with_the_known_ones(client, store):
+    judge = entered(client, store)
+    for path, known in (("/api/task", "none"), ("/api/search?q=Ulm", "q"), ("/api/campaign", "none")):
+        assert judge.get(path).status_code == 200
+        response = judge.get(f"{path}{'&' if '?' in path else '?'}nonsense=1")
+        assert (response.status_code, response.json()["error"]) == (400, "bad-request")
+        assert response.json()["message"].endswith(f"Known: {known}.")
+    assert judge.get("/?nonsense=1").status_code == 200
+
+
 def test_without_a_session_there_is_nothing(client, store):
     nobody = client()
     assert nobody.get("/api/campaign").status_code == 200

@@ -28,7 +28,7 @@ from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.facet import Facet
 from karat.model.spec.settings.task import TASKS
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import NIL, Bools, Longs
+from karat.model.tables.columns import NIL, Bools, Longs, group_by_span
 from karat.model.tables.facet_values import FacetValues
 from karat.stats.significance.mcnemar import mcnemar_from_counts
 
@@ -61,7 +61,8 @@ class DetectionStats(JsonRecord, frozen=True):
     correct: int
     """Number of detected mentions that it links correctly."""
     common: int
-    """Number of mentions that all systems detect."""
+    """Number of mentions that all systems detect. Mentions on one span are counted, not compared: if a system detects
+    two of them and another system one, one is common."""
     common_correct: int
     """Number of `common` mentions that the system links correctly."""
     coverage: float | None = None
@@ -159,11 +160,13 @@ class MentionsBySystem:
         }
         if len(masks) < len(self.outcomes):
             return None
-        common = np.logical_and.reduce(list(masks.values()))
+        span, n_labels = group_by_span(self.corpus.labels)[rows], len(self.corpus.labels)
+        common = np.min([np.bincount(span[detected], minlength=n_labels) for detected in masks.values()], axis=0)
         counts = {}
         for system, detected in masks.items():
-            correct = self.outcomes[system].correct[rows]
-            sums = map(int, (detected.sum(), (detected & correct).sum(), common.sum(), (common & correct).sum()))
+            is_linked = detected & self.outcomes[system].correct[rows]
+            common_linked = np.minimum(np.bincount(span[is_linked], minlength=n_labels), common)
+            sums = map(int, (detected.sum(), is_linked.sum(), common.sum(), common_linked.sum()))
             counts[system] = DetectionStats(len(rows), *sums)
         return counts
 
@@ -340,30 +343,38 @@ def _collect_outcomes(evaluation: Evaluation, view: str, mention_row: Longs) -> 
     rows = mention_row[gold[is_counting].astype(np.int64)]
     case_row[rows] = np.flatnonzero(is_counting)
     is_counted[rows] = True
-    correct[mention_row[gold[is_counting & (matched > 0)].astype(np.int64)]] = True
+    is_linked = is_counting & (matched > 0)
+    correct[mention_row[gold[is_linked].astype(np.int64)]] = True
+    linking_predictions = _column_to_numpy(cases, "prediction")[is_linked]
+    detected = _find_detected(evaluation, view, mention_row, is_counted, correct, linking_predictions)
     facts = evaluation.inputs.get_facts(evaluation.plans.views[view].source)
-    return _MentionOutcomes(
-        case_row, is_counted, correct, _find_detected(evaluation, view, mention_row, is_counted, correct), cases, facts
-    )
+    return _MentionOutcomes(case_row, is_counted, correct, detected, cases, facts)
 
 
 def _find_detected(
-    evaluation: Evaluation, view: str, mention_row: Longs, is_counted: Bools, correct: Bools
+    evaluation: Evaluation,
+    view: str,
+    mention_row: Longs,
+    is_counted: Bools,
+    correct: Bools,
+    linking_predictions: Longs,
 ) -> Bools | None:
     """Return a mask over label rows of the detected mentions, as accuracy counts them.
 
     Returns None for a view without detection. A correctly linked mention is detected. If several mentions share a span,
-    detection may match other mentions than linking. Then as many mentions are marked in each document as accuracy
-    counts, if there are enough. (Under BAT's conventions accuracy may count a mention once per prediction, or fewer
-    mentions than are linked correctly.)
+    a prediction may detect another mention than it links correctly; only the linked mention is marked. If the marked
+    mentions are still not as many as accuracy counts, as many are marked in each document, if there are enough. (Under
+    BAT's conventions accuracy may count a mention once per prediction, or fewer mentions than are linked correctly.)
     """
     cases, statistics = evaluation.detection_verdicts(view), evaluation.views[view].detection_statistics
     if cases is None or statistics is None:
         return None
-    flagged = np.zeros(len(mention_row), np.bool_)
-    flagged[mention_row[cases.gold[(cases.gold >= 0) & (cases.weights()[:, 2] > 0)]]] = True
+    is_match = (cases.gold >= 0) & (cases.weights()[:, 2] > 0)
+    links_no_other = is_match & ~np.isin(cases.prediction, linking_predictions)
+    flagged, detected = np.zeros(len(mention_row), np.bool_), correct.copy()
+    flagged[mention_row[cases.gold[is_match]]] = True
+    detected[mention_row[cases.gold[links_no_other]]] = True
     labels, n_matched = evaluation.inputs.corpus.labels, statistics.matched_gold
-    detected = flagged | correct
     is_ambiguous = np.bincount(labels.document[detected], minlength=len(n_matched)) != n_matched
     for document in np.flatnonzero(is_ambiguous).tolist():
         rows = np.arange(*labels.offsets[document : document + 2])
@@ -371,6 +382,7 @@ def _find_detected(
         candidates = sorted(
             rows[is_counted[rows] & ~correct[rows]].tolist(),
             key=lambda row: (
+                not detected[row],
                 not flagged[row],
                 (labels.start[row], labels.end[row]) not in spans,
                 labels.start[row],

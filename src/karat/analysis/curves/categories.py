@@ -13,7 +13,7 @@ import pyarrow as pa
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from karat.analysis.curves.threshold import RunCurve
+from karat.analysis.curves.threshold import RunCurve, get_single_view
 from karat.data.inputs import GoldInput, PredictionsInput, load_inputs
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.plan import Plan
@@ -144,7 +144,7 @@ def compute_category_curve(evaluation: Evaluation, measure: str = "micro.f1") ->
 
 
 def _plan_exact_view(evaluation: Evaluation) -> Plan:
-    """Return the plan of the only unfiltered view, which must compare exact spans and links of given mentions.
+    """Return the plan of the view of `get_single_view`, which must compare exact spans and links of given mentions.
 
     Raises `UsageError` otherwise, and unless alternatives are merged, groups are filtered and mentions are unweighted.
     """
@@ -152,13 +152,11 @@ def _plan_exact_view(evaluation: Evaluation) -> Plan:
     required = {conventions.alternatives: Alternatives.MERGED, conventions.groups: Groups.FILTERED}
     missing_settings = [f"{type(want).__name__.lower()}={want}" for have, want in required.items() if have is not want]
     missing_settings += [f"membership={WHOLE}"] * (evaluation.request.membership is not None)
-    views = [view for view in evaluation.request.views if not view.filters]
-    plan = evaluation.plan_view(views[0])
+    plan = evaluation.plan_view(get_single_view(evaluation.request))
     relation = plan.relation
     compares_exact_links = relation.spans_match is same_span and relation.compares_links and not relation.is_graded
     if (
         missing_settings
-        or len(views) != 1
         or not compares_exact_links
         or plan.selection.rules.gold_mentions is not GoldMentionAlignment.EXACT
     ):

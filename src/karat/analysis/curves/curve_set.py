@@ -15,13 +15,16 @@ from karat.analysis.curves.categories import CategoryCurve, compute_category_cur
 from karat.analysis.curves.oracle import check_measure
 from karat.analysis.curves.threshold import ThresholdCurve, compute_threshold_curve
 from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.measures import expand_measure, has_comparison, split_views
 from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.measure_name import parse_measure
 from karat.model.profile_signatures import get_profile
 from karat.model.run import Run
 from karat.model.spec.settings.threshold import SWEEPS
+from karat.model.spec.settings.user_terms import parse_terms
 from karat.model.tables.columns import Floats
 
 Axis: TypeAlias = Literal["threshold", "coverage", "alpha", "categories"]
@@ -64,16 +67,20 @@ class CurveOptions(msgspec.Struct, frozen=True, kw_only=True):
         sweep of the profile if it has one. The default relation is strong.
         """
         uses_scores = axis in ("threshold", "coverage")
+        if measure is not None and axis != "coverage":
+            view, measure = _split_measure(measure)
+            if view is not None and "match" in (settings or {}):
+                raise UsageError(f"--match and -m both select a match relation: {view}. Pass one of them.")
+            settings = {**(settings or {}), **({} if view is None else {"match": view})}
         profile = profile or ("karat" if uses_scores else "finegrained")
         overrides = {"match": "strong", **(settings or {})}
-        match = overrides["match"]
         if axis == "threshold":
             sweep = get_profile(profile).settings["threshold"]
             overrides = {"threshold": sweep if sweep in SWEEPS else "oracle", **overrides}
         if axis == "coverage" and "threshold" in overrides:
             raise UsageError("--over coverage uses all scored predictions. Remove the threshold.")
-        if uses_scores and "," in match:
-            raise UsageError(f"--match {match}: a curve needs one relation. Choose one of them.")
+        if uses_scores and len(split_views(overrides["match"])) > 1:
+            raise UsageError(f"--match {overrides['match']}: a curve needs one relation. Choose one of them.")
         if axis == "coverage" and measure is not None:
             raise UsageError("--over coverage always measures the risk. Remove -m.")
         if axis == "threshold" and measure is not None:
@@ -88,6 +95,20 @@ class CurveOptions(msgspec.Struct, frozen=True, kw_only=True):
             overrides = {**alpha_curves.PAPER_SETTINGS, **overrides}
         request = Request.from_options(profile=profile, settings=overrides, kb=kb, allow_unknown=allow_unknown)
         return cls(axis=axis, request=request, measure=measure, membership=membership or "strict", steps=steps)
+
+
+def _split_measure(measure: str) -> tuple[str | None, str | None]:
+    """Return the view and the measure that `measure` names; None for a part that it lacks.
+
+    `micro.f1` has no view, `InKB` no measure. Raise `UsageError` if it names several views or a group.
+    """
+    if ":" not in measure and not parse_terms(measure) and not has_comparison(measure):
+        return None, measure
+    names = [parse_measure(name) for name in expand_measure(measure)]
+    views, shorts = {name.view for name in names}, [name.short_name for name in names]
+    if len(views) > 1 or names[0].group is not None:
+        raise UsageError(f"{measure} is not a measure of one view. Pass one, such as {names[0].view}:micro.f1.")
+    return str(names[0].view), shorts[0] if len(shorts) == 1 else None
 
 
 class CurveSet(msgspec.Struct, frozen=True, eq=False, kw_only=True):

@@ -145,11 +145,11 @@ def compute_threshold_curve(evaluation: Evaluation) -> ThresholdCurve:
 
 
 def get_single_view(request: Request) -> ViewName:
-    """Return the only view of a request that has no filters, which curves show.
+    """Return the view that curves show: the only view of a request without filters, or else its only view.
 
     Raise `UsageError` if there are several.
     """
-    views = [view for view in request.views if not view.filters]
+    views = [view for view in request.views if not view.filters] or request.views
     if request.conventions.task.parts:
         name = request.conventions.task_name
         raise UsageError(f"{name} averages several tasks, each with its own curve. Choose one of them.")

@@ -69,7 +69,10 @@ class Cause:
     threshold_change: tuple[float | None, float | None] | None
     """Old and new oracle threshold, which is selected for every mixture, if it changes."""
     flips: tuple[Flip, ...]
-    """Cases that count differently, at the threshold of the reference profile."""
+    """Cases that count differently if only these settings switch, at the threshold of the reference profile.
+
+    Those that also count so under the other profile come first.
+    """
 
     @property
     def name(self) -> str:
@@ -239,6 +242,7 @@ def attribute_gap(
     )
     numbers = ItemNumbers()
     outcomes_before = collect_outcomes(evaluations[no_settings], reference_side.measure, numbers)
+    final_outcomes = collect_outcomes(evaluations[all_settings], target_side.measure, numbers)
     causes = []
     for share in attribution.shares:
         single, others = frozenset({share.player}), all_settings - {share.player}
@@ -256,6 +260,8 @@ def attribute_gap(
         )
         if same_threshold is not None and mixture.oracle_thresholds:
             mixture = _create_mixture(corpus, run, judged, reference_side, target_side, players, single, same_threshold)
+        outcomes = collect_outcomes(mixture, single_measure, numbers)
+        flips = find_flips(outcomes_before, outcomes, final_outcomes, numbers)
         causes.append(
             Cause(
                 players[share.player],
@@ -268,7 +274,7 @@ def attribute_gap(
                 (thresholds[0], thresholds[1])
                 if same_threshold is not None and thresholds[0] != thresholds[1]
                 else None,
-                tuple(find_flips(outcomes_before, collect_outcomes(mixture, single_measure, numbers), numbers)),
+                tuple(sorted(flips, key=lambda flip: not flip.is_lasting)),
             )
         )
     causes.sort(key=lambda cause: -abs(cause.share))
@@ -387,7 +393,7 @@ class _Side:
         """Create a side; raise `UsageError` unless its measure is a single score of the whole corpus."""
         measure = request.requested_measures[0]
         if len(request.all_measures) != 1 or request.all_measures[0].group is not None:
-            example = f"{measure}:micro.f1" if request.all_measures[0].group is None else "strong:micro.f1"
+            example = request.all_measures[-1] if request.all_measures[0].group is None else "strong:micro.f1"
             raise UsageError(f"{measure} is not a single score of the whole corpus. Pass one, such as {example}.")
         table = request.signature("").to_dict()
         return cls(request, {name: table[name] for name in SIGNED_SETTINGS}, str(request.all_measures[0]))

@@ -23,7 +23,7 @@ from karat.model.spec.key import SETS, Key, parse_key
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import ORDER_NOTE, SETTINGS, SIGNED_SETTINGS, describe_value
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS, parse_task
-from karat.model.spec.settings.user_terms import parse_relation_term, parse_terms
+from karat.model.spec.settings.user_terms import parse_terms, parse_view_term
 
 ERROR = "error"
 """The facet whose values are error categories."""
@@ -60,7 +60,9 @@ def explain(text: str | Signature) -> str:
         return _describe_setting(setting, value)
     if (facet_name := text.replace("_", "-")) in list_plugins("facets"):
         return _describe_facet(facet_name, get_plugin("facets", facet_name, Facet))
+    values = sorted({value for setting in SIGNED_SETTINGS.values() for value in setting.values})
     names = [
+        *values,
         *list_plugins("facets"),
         *list_plugins("relations"),
         *list_plugins("clusterings"),
@@ -69,14 +71,27 @@ def explain(text: str | Signature) -> str:
         *TASKS,
         *SIGNED_SETTINGS,
     ]
-    if (relation := parse_relation_term(text)) is not None:
-        return f"{text} means {relation} in Karat.\n{relation}: {_describe_comparison(relation)}"
+    if (view := parse_view_term(text)) is not None and not view.filters:
+        return f"{text} means {view.relation} in Karat.\n{view.relation}: {_describe_comparison(view.relation)}"
     if terms := parse_terms(text):
         term_names = f"{terms[0].view}:{', '.join(term.short_name for term in terms)}"
-        return f"{text} means {term_names} in Karat.\n{_describe_measure(terms[-1])}"
+        lines = [f"{text} means {term_names} in Karat.", _describe_measure(terms[-1])]
+        return "\n".join([*lines, *(_describe_gerbil_settings() if terms[0].view.filters else ())])
+    if text in values:
+        settings = [name for name, item in SIGNED_SETTINGS.items() if text in item.values]
+        return "\n".join(f"{name}={text}: {describe_value(name, text)}" for name in settings)
     if ":" not in text and get_close_matches(text.lower(), names, n=1):
-        raise UnknownNameError("name", text, names)
+        raise UnknownNameError("name", text, dict.fromkeys(names))
     return _describe_measure(parse_measure(expand_measure(text)[0]))
+
+
+def _describe_gerbil_settings() -> list[str]:
+    """Return lines on the settings by which GERBIL's filters differ: what is NIL, and how empty documents count."""
+    settings = get_profile("gerbil").settings
+    return [
+        f"Under --profile gerbil, {name}={settings[name]}: {describe_value(name, settings[name])}"
+        for name in ("nil", "empty")
+    ]
 
 
 def _describe_facet(name: str, facet: Facet) -> str:

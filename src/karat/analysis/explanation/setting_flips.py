@@ -42,6 +42,8 @@ class Flip(JsonRecord, frozen=True):
     gold_after: str
     prediction_before: str
     prediction_after: str
+    is_lasting: bool = True
+    """Whether a side that counts differently counts the same after all settings have switched."""
 
 
 class ItemNumbers:
@@ -122,12 +124,15 @@ def collect_outcomes(evaluation: Evaluation, measure: str, numbers: ItemNumbers)
     return Outcomes(table, items, word, case)
 
 
-def find_flips(before: Outcomes | None, after: Outcomes | None, numbers: ItemNumbers) -> Iterator[Flip]:
+def find_flips(
+    before: Outcomes | None, after: Outcomes | None, final: Outcomes | None, numbers: ItemNumbers
+) -> Iterator[Flip]:
     """Yield the cases that count differently; a gold label and the prediction matched to it are one case.
 
-    An item in only one of both outcomes is `excluded` in the other.
+    An item in only one of both outcomes is `excluded` in the other. `final` has the outcomes under the other profile.
     """
-    words = [_extend_words(outcomes, len(numbers.keys)) for outcomes in (before, after)]
+    words = [_extend_words(outcomes, len(numbers.keys)) for outcomes in (before, after, final)]
+    is_lasting = (words[0] != words[1]) & (words[1] == words[2])
     changed = sorted(np.flatnonzero(words[0] != words[1]).tolist(), key=numbers.keys.__getitem__)
     changes = {item: (_WORDS[words[0][item]], _WORDS[words[1][item]]) for item in changed}
     reported: set[int] = set()
@@ -144,7 +149,8 @@ def find_flips(before: Outcomes | None, after: Outcomes | None, numbers: ItemNum
             reported.update(items_by_case[-1].values())
     for items, row_values in zip(items_by_case, _take_rows(cases), strict=True):
         gold, prediction = (changes.get(items.get(side, -1), ("", "")) for side in _SIDES)
-        yield _make_flip(row_values, gold, prediction)
+        lasts = any(is_lasting[item] for item in items.values())
+        yield _make_flip(row_values, gold, prediction, is_lasting=lasts)
 
 
 def _extend_words(outcomes: Outcomes | None, n_items: int) -> Longs:
@@ -165,7 +171,7 @@ def _take_rows(cases: Sequence[tuple[Outcomes, int]]) -> list[dict[str, Any]]:
     return [rows[index] for index in range(len(cases))]
 
 
-def _make_flip(row: Mapping[str, Any], gold: tuple[str, str], prediction: tuple[str, str]) -> Flip:
+def _make_flip(row: Mapping[str, Any], gold: tuple[str, str], prediction: tuple[str, str], *, is_lasting: bool) -> Flip:
     """Build the flip of a verdict row; `gold` and `prediction` are how each counted before and after."""
     side = "gold" if row["gold"] is not None else "prediction"
 
@@ -177,5 +183,13 @@ def _make_flip(row: Mapping[str, Any], gold: tuple[str, str], prediction: tuple[
     start, end = row[f"{side}_start"], row[f"{side}_end"]
     words = (*gold, *prediction)
     return Flip(
-        row["document"], start, end, row.get("text") or "", link("gold"), link("prediction"), row["score"], *words
+        row["document"],
+        start,
+        end,
+        row.get("text") or "",
+        link("gold"),
+        link("prediction"),
+        row["score"],
+        *words,
+        is_lasting,
     )

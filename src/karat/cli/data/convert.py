@@ -65,7 +65,15 @@ def command(
     """
     from karat.data.absolute_iris import find_relative_id, list_relative_entities
     from karat.data.convert import count_losses, replace_texts
-    from karat.data.load import convert_in_blocks, get_target_format, load, load_gold_or_run, save, split_pool_name
+    from karat.data.load import (
+        convert_in_blocks,
+        get_target_format,
+        load,
+        load_gold_or_run,
+        prepare_to_save,
+        save,
+        split_pool_name,
+    )
     from karat.data.steps import apply_steps
     from karat.kb.catalogue import open_kb
     from karat.model.corpus import Corpus
@@ -99,11 +107,12 @@ def command(
         )
     if target_spec.import_packages is not None:  # a missing package is reported before losses are listed
         target_spec.import_packages()
+    data = prepare_to_save(data, target, target_spec, base=base, entity_base=entity_base)
     losses = count_losses(data, target_spec)
     page = render_page(source, data, target_spec, losses)
     if losses:  # before anything is written
         echo(page, nl=False, err=True)
-    save(data, target, format=format, base=base, entity_base=entity_base)
+    save(data, target, format=format)
     if not losses:
         echo(page, nl=False, err=True)
     if target_spec.has_iris and base is None and (ids := list_relative_entities(data)):

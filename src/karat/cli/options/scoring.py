@@ -129,7 +129,8 @@ _SHORTCUTS: dict[str, Decorator] = {
         "--match",
         multiple=True,
         metavar="R,…",
-        help="Match relation: strong, weak, mention, mention-weak, entity, or a .py file to run (repeatable).",
+        help="Match relation, perhaps filtered: strong, strong[in-kb], weak, mention, mention-weak, entity, or a .py "
+        "file to run (repeatable).",
     ),
     "task": task_option("Task: a2kb, d2kb, c2kb, rc2kb, erec, rt2kb, re, … or a name that BAT uses."),
     "threshold": option("--threshold", metavar="T", help="Minimum score of a prediction (>T: exclusive), or oracle."),

@@ -372,7 +372,11 @@ def _suggest_remedy(
         gold_schemes = set(map(convert, gold.schemes))
         return sum(count for scheme, count in predictions.schemes.items() if convert(scheme) not in gold_schemes)
 
-    if id_setting is not Ids.NORMALISED and count_unmatched(str) < n_unmatchable:
+    has_same_scheme = count_unmatched(str) < n_unmatchable
+    if has_same_scheme and kb is not None:  # it knows some ids of the scheme and lacks others
+        rows = f"add rows to redirects.tsv or same_as.tsv of {kb.name}"
+        return f"try --set ids=normalised, or {rows}" if id_setting is Ids.RESOLVED else rows
+    if has_same_scheme and id_setting is not Ids.NORMALISED:
         return "try --set ids=normalised"
     if (
         id_setting is not Ids.BRIDGED

@@ -431,7 +431,7 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
         checks.raise_first(checks.check_ids(sums.ids), lambda index: gold.locate_row(int(sums.order.rows[index])))
         named_counts = (gold.name, sums.data_counts(0)), (predictions.name, sums.data_counts(1))
         for task in self.request.tasks:
-            check_task_counts(task, *named_counts, is_requested=self.request.has_explicit_task)
+            check_task_counts(task, *named_counts, is_requested=task in self.request.explicit_tasks)
         unknown_responses = sorted(pair for block in sums.blocks for pair in block.unknown_responses)
         if unknown_responses and not self.request.allow_unknown:
             row, id = unknown_responses[0]

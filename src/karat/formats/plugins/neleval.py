@@ -345,6 +345,7 @@ FORMAT = Format(
     suffix=".tab",
     markers=(),
     is_textless=True,
+    is_kind_ambiguous=True,
     recognises=_recognises,
     has_gold=_has_gold,
     read_corpus=read_corpus,

@@ -166,7 +166,7 @@ def position_keys(names: Arrow, entity: Ints, end: Ints, start: Ints) -> tuple[L
     return rank[entity], end, start
 
 
-def _group_by_span(labels: Mentions) -> Longs:
+def group_by_span(labels: Mentions) -> Longs:
     """Return for each label the row of the label with the same document and span whose entity id sorts first."""
     order = np.lexsort((*position_keys(labels.names, labels.entity, labels.end, labels.start), labels.document))
     spans = np.column_stack([labels.document, labels.start, labels.end])[order]
@@ -181,7 +181,7 @@ def _group_by_span(labels: Mentions) -> Longs:
 GROUPING_FUNCTIONS: dict[str, Callable[[Mentions], Longs] | None] = {
     "grouped": None,
     "separate": lambda labels: np.arange(len(labels), dtype=np.int64),
-    "merged": _group_by_span,
+    "merged": group_by_span,
 }
 """The function that groups labels into mentions for each value of `alternatives`; None keeps the mention ids."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
@@ -29,6 +29,7 @@ from karat.web.campaigns.payloads import SearchPayload
 from karat.web.campaigns.sessions import SessionEndpoints, decode_body
 from karat.web.server.guard import HEADERS, Guard, check_json
 from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
+from karat.web.server.parameters import check_parameters
 from karat.web.server.request_checks import LOOPBACK, GuessLimit
 
 COOKIE: Final = "karat_annotator"
@@ -64,7 +65,14 @@ def create_app(config: AnnotatingConfig) -> Guard:
     desk, adjudication = DocumentDesk(store, entities, linter), AdjudicationView(store, entities)
     lead = LeadEndpoints(store, ProjectView(store, entities), config.lead_token, config.guesses)
     sessions = SessionEndpoints(store, COOKIE, options.consent, "annotating", config.https_only, config.guesses)
-    app = FastAPI(title="Karat annotation", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        title="Karat annotation",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        dependencies=[Depends(check_parameters)],
+    )
 
     async def page() -> Response:
         return page_response(options.name, "annotate")

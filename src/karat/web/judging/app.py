@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import Response
 
 from karat.kb.snapshot.snapshot import Snapshot
@@ -24,6 +24,7 @@ from karat.web.judging import payloads
 from karat.web.judging.lead import CampaignView
 from karat.web.server.guard import HEADERS, Guard, check_json
 from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
+from karat.web.server.parameters import check_parameters
 from karat.web.server.request_checks import LOOPBACK, GuessLimit, WebError
 
 COOKIE: Final = "karat_judge"
@@ -59,7 +60,14 @@ def create_app(config: JudgingConfig) -> Guard:
     entities.get_entities(
         id for link in links for id in (link.entity, *(option.entity for option in link.options)) if id
     )
-    app = FastAPI(title="Karat verification", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        title="Karat verification",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        dependencies=[Depends(check_parameters)],
+    )
 
     async def page() -> Response:
         return page_response(store.options.name, "judge")

@@ -13,7 +13,7 @@ from time import time_ns
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
-from fastapi import FastAPI, File, Form, Header, Query, Request, UploadFile
+from fastapi import Depends, FastAPI, File, Form, Header, Query, Request, UploadFile
 from fastapi import Path as PathParameter
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
@@ -32,6 +32,7 @@ from karat.web.archive.resource import build_resource, list_all, list_resources
 from karat.web.archive.shape import CASE_KINDS, SearchResource
 from karat.web.server.guard import Guard, check_token
 from karat.web.server.http_responses import add_error_handlers, json_response, page_response, static_response
+from karat.web.server.parameters import check_parameters
 from karat.web.server.progress import UploadProgress
 from karat.web.server.request_checks import LOOPBACK, PROBLEMS, RateLimit, RequestHeaders, WebError, WebProblem
 from karat.web.server.uploads import (
@@ -136,7 +137,13 @@ def create_app(config: ServerConfig) -> Guard:
     cache = _ArchiveCache(config)
     scoring = BoundedSemaphore(config.upload_limits.at_once)
     progress: dict[str, UploadProgress] = {}
-    app = FastAPI(title="Karat", version=__version__, openapi_url=None, redirect_slashes=False)
+    app = FastAPI(
+        title="Karat",
+        version=__version__,
+        openapi_url=None,
+        redirect_slashes=False,
+        dependencies=[Depends(check_parameters)],
+    )
     error_responses = _describe_error_responses()
 
     async def page() -> Response:

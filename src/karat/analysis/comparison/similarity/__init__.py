@@ -161,6 +161,8 @@ def compute_similarity(corpus: Corpus, runs: Sequence[Run], request: Request) ->
         view.relation: view for view in reversed(request.views)
     }  # for each relation the first view, which has no filters
     for view in views.values():
+        if view.filters:
+            raise UsageError(f"{view}: similarity compares all annotations. Pass {view.relation} without filters.")
         if next(iter(evaluations.values())).plan_view(view).is_indivisible:
             raise UsageError(f"{view} compares clusters, not annotations. Choose a match relation.")
     reduced_runs = [_ReducedRun.from_evaluation(evaluation) for evaluation in evaluations.values()]

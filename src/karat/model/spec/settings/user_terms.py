@@ -82,10 +82,14 @@ def parse_terms(text: str) -> tuple[MeasureName, ...]:
     return tuple(MeasureName(view, short, parts.get("aggregate", "micro")) for short in shorts)
 
 
-def parse_relation_term(text: str) -> str | None:
-    """Return the match relation that a phrase of another tool means, such as `strong annotation match`; else None."""
+def parse_view_term(text: str) -> ViewName | None:
+    """Return the view that a phrase of another tool means, such as `strong annotation match` or `Mw InKB`; else None.
+
+    A phrase with a measure or an aggregate means no view, nor does a task alone.
+    """
     parts = _split_terms(text)
-    return parts["relation"] if parts.keys() in ({"relation"}, {"relation", "task"}) else None
+    is_view = parts.keys() <= {"task", "relation", "filter"} and parts.keys() & {"relation", "filter"}
+    return parse_terms(text)[0].view if is_view else None
 
 
 def _split_terms(text: str) -> dict[TermPart, str]:
