@@ -20,6 +20,7 @@ from karat.protocols.verification.overlay import (
     read_overlay,
 )
 from karat.protocols.verification.posthoc import TextLink
+from karat.render.verification.report import render_page
 
 TEXT = "Anna saw Ulm and Bern and Chur and Rome."
 PLACES = {"Anna": (0, 4), "Ulm": (9, 12), "Bern": (17, 21), "Chur": (26, 30), "Rome": (35, 39)}
@@ -269,6 +270,23 @@ def test_every_pair_of_judges_has_a_kappa_of_its_own(made):
     assert found["anna", "ben"] == found["ben", "cleo"] == (3, pytest.approx(0.4))
     # Fleiss: pairs agree in (1 + 1 + 1/3) / 3 = 7/9, by chance in (5/9)² + (4/9)² = 41/81
     assert agreement.kappa == pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81))
+
+
+def test_fleiss_kappa_uses_every_judgement_on_a_link_of_several_sources():
+    """Anna and Ulm are links of both sources, judged twice for one and once for the other; Bern is judged twice."""
+    made = build_campaign(
+        corpus(Anna="Q1", Ulm="Q2", Bern="Q3"), [run(Anna="Q1", Ulm="Q2")], name="toy", controls=0, judges=2
+    )
+    gold = {("gold", "Anna"): V, ("gold", "Ulm"): V, ("gold", "Bern"): V}
+    records = judged(made, gold) + judged(made, gold | {("gold", "Bern"): R}, "ben")
+    records += judged(made, {("s", "Anna"): R, ("s", "Ulm"): V}, "cleo")
+    found = measure_campaign(made, records)
+    assert (found.agreement.items, found.agreement.judgements) == (3, 8)
+    # Pairs agree in 1/3, 1 and 0, on average 4/9; by chance in (6/8)² + (2/8)² = 5/8.
+    assert found.agreement.kappa == pytest.approx((4 / 9 - 5 / 8) / (1 - 5 / 8))
+    assert "agreement on 3 links that two or more judged (8 judgements): the same 33.3 %" in " ".join(
+        render_page([found]).split()
+    )
 
 
 def test_links_that_judges_add_are_counted_and_taken_up(gold, made):

@@ -342,7 +342,7 @@ function Legend({ resource }: { resource: VerificationResource }) {
           <dd>Share of the accepted links that overlap no gold link.</dd>
           <dt>kappa, alpha</dt>
           <dd>
-            Fleiss' kappa over as many judgements of each link as most links have, and Krippendorff's alpha over all.
+            Fleiss' kappa and Krippendorff's alpha over all judgements on the links that two or more judged.
           </dd>
           {resource.campaigns[0].resamples > 0 && (
             <>

@@ -355,14 +355,15 @@ class JudgeAgreement(JsonRecord, frozen=True):
     observed: float | None
     """Share of links on which all judges agree; None if undefined."""
     kappa: float | None
-    """Fleiss' kappa over the links with at least as many judgements as most links have, and no further ones;
-    Cohen's kappa for an automatic judge."""
+    """Fleiss' kappa over all judgements on these links; Cohen's kappa for an automatic judge."""
     alpha: float | None
     """Krippendorff's alpha; None for an automatic judge."""
     machine: str | None = None
     """Name of the automatic judge that is compared with people, if any."""
     pairs: tuple[PairAgreement, ...] = ()
     """Agreement of each pair of judges with common links."""
+    judgements: int | None = None
+    """Number of judgements on the links, each judge once per link; None for an automatic judge."""
 
 
 def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]]) -> JudgeAgreement:
@@ -380,12 +381,9 @@ def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Seq
     codes = np.full((max(map(len, rows)), len(rows)), -1, np.int64)
     for column, decisions in enumerate(rows):
         codes[: len(decisions), column] = decisions
-    n_by_frequency = Counter(map(len, rows)).items()
-    n_judgements = max(n_by_frequency, key=lambda item: (item[1], item[0]))[0]  # Fleiss needs equally many of each link
-    observed, kappa, alpha = map(
-        _nan_to_none, (full_agreement(codes), fleiss_kappa(codes[:n_judgements]), krippendorff_alpha(codes))
-    )
-    return JudgeAgreement(len(rows), observed, kappa, alpha, pairs=tuple(_pair_agreements(decisions_by_link)))
+    observed, kappa, alpha = map(_nan_to_none, (full_agreement(codes), fleiss_kappa(codes), krippendorff_alpha(codes)))
+    pairs = tuple(_pair_agreements(decisions_by_link))
+    return JudgeAgreement(len(rows), observed, kappa, alpha, pairs=pairs, judgements=sum(map(len, rows)))
 
 
 def _pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:

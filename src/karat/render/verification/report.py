@@ -367,8 +367,8 @@ def _format_notes(verification: Verification) -> list[str]:
         for name, item in verification.missing_from_gold.items()
     ]
     notes.append(
-        f"agreement on {format_count(agreement.items, 'link')} that two or more judged: the same "
-        f"{_format_percent(agreement.observed)} %, "
+        f"agreement on {format_count(agreement.items, 'link')} that two or more judged "
+        f"({format_count(agreement.judgements or 0, 'judgement')}): the same {_format_percent(agreement.observed)} %, "
         f"Fleiss' kappa {_format_number(agreement.kappa)}, Krippendorff's alpha {_format_number(agreement.alpha)}"
         if agreement.items
         else "agreement: no link has two judgements"
