@@ -23,6 +23,7 @@ from karat.protocols.verification.judgements import (
     find_consensus,
     find_tie,
 )
+from karat.protocols.verification.judging_times import JudgementTime, collect_times
 from karat.protocols.verification.posthoc import JudgedLink, TextLink
 from karat.stats.agreement import cohen_kappa, fleiss_kappa, full_agreement, krippendorff_alpha
 
@@ -198,12 +199,15 @@ def judge_qualities(campaign: Campaign, records: Iterable[Judgement]) -> list[Ju
     A person with one failed control task, or who skipped all control tasks, has failed. An automatic judge has failed
     if it failed in all batches with a result.
     """
-    tasks = {task.number: task for task in campaign.tasks}
-    return [_measure_quality(tested, tasks) for tested in _test_judges(campaign, records)]
+    tasks, all_records = {task.number: task for task in campaign.tasks}, list(records)
+    times = collect_times(campaign, all_records)
+    return [_measure_quality(tested, tasks, times) for tested in _test_judges(campaign, all_records)]
 
 
-def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> JudgeQuality:
-    """Measure one judge; `tasks` has all tasks of the campaign by number."""
+def _measure_quality(
+    tested: _TestedJudge, tasks: Mapping[int, JudgingTask], times: Mapping[str, JudgementTime]
+) -> JudgeQuality:
+    """Measure one judge; `tasks` has all tasks of the campaign by number, `times` those of judgements by record id."""
     decided = [judgement for judgement in tested.judgements if judgement.decision in OUTCOMES]
     sampled = frozenset[int]().union(*(batch.controls for batch, _ in tested.results))
     outcomes = [
@@ -214,7 +218,8 @@ def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> 
     ]
     results = [result for _, result in tested.results]
     defined = set(results) - {"not tested"}
-    times = [judgement.seconds for judgement in decided if judgement.seconds is not None]
+    known = [times.get(judgement.id, JudgementTime()).seconds for judgement in decided]
+    seconds = [value for value in known if value is not None]
     return JudgeQuality(
         tested.judge,
         tested.judgements[0].machine,
@@ -222,7 +227,7 @@ def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> 
         len(outcomes),
         sum(outcomes),
         "not tested" if not defined else "partly failed" if len(defined) == 2 else defined.pop(),
-        median(times) if times else None,
+        median(seconds) if seconds else None,
         len(results),
         results.count("failed"),
     )
@@ -326,7 +331,8 @@ def collect_judged_links(
                     judged_link._replace(
                         outcome=consensus.decision,
                         becomes=consensus.becomes,
-                        is_lead_decision=consensus.is_lead_decision,
+                        is_lead_decision=consensus.is_lead_decision
+                        and find_tie(link_judgements, required) == "decision",
                     )
                 )
     return links
@@ -437,27 +443,3 @@ def agreement_with_people(
     codes: Longs = np.array(pairs, np.int64).T
     observed = float((codes[0] == codes[1]).mean())
     return JudgeAgreement(len(pairs), observed, _nan_to_none(cohen_kappa(codes)), None, machine)
-
-
-class JudgingTimes(NamedTuple):
-    """Seconds per judgement."""
-
-    n_timed: int
-    """Number of timed judgements."""
-    low: float | None
-    """Lower quartile."""
-    median: float | None
-    """Median."""
-    high: float | None
-    """Upper quartile."""
-
-
-def judging_times(judgements: Mapping[tuple[int, int], Sequence[Judgement]]) -> JudgingTimes:
-    """Return the quartiles of the seconds per judgement; judgements without a time are ignored."""
-    seconds = [
-        judgement.seconds for group in judgements.values() for judgement in group if judgement.seconds is not None
-    ]
-    if not seconds:
-        return JudgingTimes(0, None, None, None)
-    low, middle, high = np.quantile(seconds, [0.25, 0.5, 0.75]).tolist()
-    return JudgingTimes(len(seconds), low, middle, high)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from karat.model.errors import UsageError
+from karat.model.output.json_files import JsonRecord
+from karat.model.output.text_layout import format_count
 from karat.protocols.verification.campaign import Campaign, JudgingTask, TaskLink
 from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie
 from karat.protocols.verification.outcomes import select_judgements
@@ -22,10 +24,17 @@ class TiedLink(NamedTuple):
     """Index of the link in the task."""
     judgements: Mapping[str, Sequence[Judgement]]
     """Judgements that count on the link, by source that has it."""
-    is_tied: bool
-    """Whether the judges are tied. If not, the decision of the lead has no effect."""
+    is_tied_in_source: bool
+    """Whether the judges of a source are tied on the link, which concerns its scores."""
+    is_tied_overall: bool
+    """Whether the judges of all sources together are tied, which concerns the overlay."""
     lead_decision: Judgement | None
     """Decision of the lead; None if undecided."""
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether the judges are tied. If not, the decision of the lead has no effect."""
+        return self.is_tied_in_source or self.is_tied_overall
 
     @property
     def name(self) -> str:
@@ -36,6 +45,30 @@ class TiedLink(NamedTuple):
     def link(self) -> TaskLink:
         """The link."""
         return self.task.links[self.link_index]
+
+
+class TieCounts(JsonRecord, frozen=True):
+    """Numbers of distinct links on which judges are tied, in their decisions or on the new entity."""
+
+    links: int
+    """Number of links."""
+    decided: int
+    """Number of those that the lead decided."""
+
+    @property
+    def undecided(self) -> int:
+        """Number of links that the lead has not decided."""
+        return self.links - self.decided
+
+    def __str__(self) -> str:
+        """Format the numbers for readers."""
+        return f"{format_count(self.links, 'link')}, {self.decided:,} decided by the lead, {self.undecided:,} undecided"
+
+
+def count_ties(ties: Iterable[TiedLink]) -> TieCounts:
+    """Count ties; links on which judges are not tied any more do not count."""
+    tied = [tie for tie in ties if tie.is_tied]
+    return TieCounts(len(tied), sum(tie.lead_decision is not None for tie in tied))
 
 
 class LeadDecision(NamedTuple):
@@ -64,14 +97,15 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
         groups = [selected.judgements.get((task.number, index), ()) for task, index in occurrences]
         pooled = [judgement for group in groups for judgement in group]
         has_enough = len({judgement.judge for judgement in pooled}) >= n_judges
-        is_tied = any(find_tie(group, n_judges) for group in groups) or (
-            has_enough and find_tie(pooled, len(pooled)) is not None
+        is_tied_in_source = any(find_tie(group, n_judges) for group in groups)
+        is_tied_overall = has_enough and find_tie(pooled, len(pooled)) is not None
+        sources = [campaign.options.sources[task.source] for task, _ in occurrences]
+        judgements = dict(zip(sources, groups, strict=True))
+        tie = TiedLink(
+            *occurrences[0], judgements, is_tied_in_source, is_tied_overall, selected.lead_decisions.get(link)
         )
-        lead_decision = selected.lead_decisions.get(link)
-        if is_tied or lead_decision is not None:
-            sources = [campaign.options.sources[task.source] for task, _ in occurrences]
-            judgements = dict(zip(sources, groups, strict=True))
-            ties.append(TiedLink(*occurrences[0], judgements, is_tied, lead_decision))
+        if tie.is_tied or tie.lead_decision is not None:
+            ties.append(tie)
     return ties
 
 

@@ -11,6 +11,7 @@ from karat.model.output.text_layout import format_count, wrap_text
 from karat.protocols.verification.judgements import PEOPLE
 from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality
 from karat.protocols.verification.posthoc import MissingShare, PairMeasures
+from karat.protocols.verification.ties import TieCounts
 from karat.render.tables import UNDEFINED, draw_text
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ class SourceRecord(JsonRecord, frozen=True):
     """One source: its links and tasks, their outcomes, and its scores before and after verification.
 
     `links_shown`: links shown to judges. `open`: links that still need judgements. `tied`: links that all required
-    judges have judged without a majority. `lead_decisions`: such links that the lead decided. `original`: scores
-    against the original gold. `posthoc`: scores after verification. `overlaps`: kinds of overlap with the links of each
-    other source. `excluded_links`: links not shown, by reason.
+    judges have judged without a majority, while the lead has not decided. `lead_decisions`: those that the lead
+    decided. `original`: scores against the original gold. `posthoc`: scores after verification. `overlaps`: kinds
+    of overlap with the links of each other source. `excluded_links`: links not shown, by reason.
     """
 
     source: str
@@ -65,7 +66,10 @@ class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
 
     `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
     posthoc recall is null for all sources; null if it is not. `scores_undefined`: why all scores before and after
-    verification are null; null if they are not. `pairs`: union, rates and recall of every two sources.
+    verification are null; null if they are not. `ties`: distinct links on which people are tied, also on the new
+    entity or over several sources; null for an automatic judge. `seconds`: quartiles of the time per judgement that
+    counts; `timed`: judgements with a known time; `too_short`: those in a time too short to be true. `pairs`:
+    union, rates and recall of every two sources.
     """
 
     campaign: str
@@ -88,6 +92,9 @@ class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     recall_undefined: str | None = None
     scores_undefined: str | None = None
     pairs: tuple[PairMeasures, ...] = ()
+    ties: TieCounts | None = None
+    timed: int = 0
+    too_short: int = 0
 
 
 def to_json(verifications: Iterable[Verification]) -> bytes:
@@ -106,7 +113,9 @@ def build_file(verification: Verification) -> VerificationFile:
             _build_source_record(source, verification.excluded_links.get(source.source, {}))
             for source in verification.sources
         ),
-        seconds=verification.times[1:],
+        seconds=(verification.times.low, verification.times.median, verification.times.high),
+        timed=verification.times.n_timed,
+        too_short=verification.times.n_fast,
         additions=verification.n_additions,
         open=verification.n_open,
         recall_undefined=verification.recall_reason,
@@ -379,17 +388,20 @@ def _format_notes(verification: Verification) -> list[str]:
         f"Cohen's kappa {_format_number(item.kappa)}"
         for item in verification.machines
     ]
-    if verification.n_tied or verification.n_lead_decisions:
-        notes.append(
-            f"ties of judges: {format_count(verification.n_lead_decisions, 'link')} decided by the lead, "
-            f"{verification.n_tied:,} undecided{' (decide them: karat verify ties)' * bool(verification.n_tied)}"
-        )
+    if verification.ties is not None and verification.ties.links:
+        advice = " (decide them: karat verify ties)" * bool(verification.ties.undecided)
+        notes.append(f"ties of judges: {verification.ties}{advice}")
     people = Counter(item.control_result for item in verification.judges if item.machine is None)
     notes.append(f"judges: {', '.join(f'{count} {passing}' for passing, count in people.items()) or 'none'}")
     notes += _describe_untested(verification)
     if verification.times.n_timed:
-        low, middle, high = (f"{second:.1f}" for second in verification.times[1:])
-        notes.append(f"seconds per judgement: median {middle}, quartiles {low} and {high}")
+        times = verification.times
+        low, middle, high = (f"{second:.1f}" for second in (times.low, times.median, times.high))
+        notes.append(f"seconds per judgement that counts: median {middle}, quartiles {low} and {high}")
+        if times.n_fast:
+            notes.append(
+                f"too short to be true: the times of {times.n_fast:,} of {times.n_timed:,} judgements that count"
+            )
     if verification.n_additions:
         notes.append(
             f"judges added {format_count(verification.n_additions, 'link')}. "

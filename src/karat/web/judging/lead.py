@@ -53,6 +53,8 @@ _TITLES = {
     "modified": "Modified links",
     "removed": "Removed links",
     "tied": "Links without a majority",
+    "ties": "Ties of judges",
+    "undecided-ties": "Undecided ties",
     "lead-decisions": "Ties that the lead decided",
     "open": "Open links",
     "shared": "Links with several judges",
@@ -103,15 +105,14 @@ class CampaignView:
             )
         )
         if not is_survey:
-            groups += [self._build_controls(monitor, judges), _build_agreement(monitor)]
+            groups += [self._build_controls(monitor, judges), _build_agreement(monitor), _build_ties(monitor)]
         groups.append(_build_times(monitor))
         return groups
 
     def _build_progress(self, monitor: CampaignMonitor) -> FigureGroup:
         """Return how many links are judged, and their outcomes."""
         options = self.store.options
-        ties = ["tied", "lead-decisions"] if options.judges > 1 else []
-        names = ["judged", "verified", "modified", "removed", *ties, "open"]
+        names = ["judged", "verified", "modified", "removed", *["tied"] * (options.judges > 1), "open"]
         counts = {name: len(monitor.find_cases(name)) for name in names}
         figures = [
             LeadFigure(
@@ -126,10 +127,7 @@ class CampaignView:
         if options.additions:
             figures.append(_count(monitor, "added"))
         needed = "1 judge" if options.judges == 1 else f"{options.judges} judges"
-        note = f"A link is judged after the decisions of {needed}."
-        if ties:
-            note += " The command karat verify ties decides links without a majority."
-        return FigureGroup("Progress", tuple(figures), note)
+        return FigureGroup("Progress", tuple(figures), f"A link is judged after the decisions of {needed}.")
 
     def _build_controls(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> FigureGroup:
         """Return how judges did on controls."""
@@ -238,7 +236,7 @@ class CampaignView:
             decided = "no majority" if outcome.is_tied else "open"
             by_lead = " by the lead" * outcome.is_lead_decision
             notes.append(f"outcome: {decided if outcome.outcome is None else _WORDS[outcome.outcome]}{by_lead}")
-            if outcome.is_tied or outcome.is_lead_decision:
+            if link is not None and task.to_text_link(link) in monitor.ties:
                 notes.append(f"to decide: karat verify ties --decide {task.number}:{case.link}=…")
         return LeadCase(
             task.document,
@@ -288,6 +286,21 @@ def _build_agreement(monitor: CampaignMonitor) -> FigureGroup:
             ),
         ),
         "Over links that two or more people judged, from any source. Judges who failed a control do not count.",
+    )
+
+
+def _build_ties(monitor: CampaignMonitor) -> FigureGroup:
+    """Return the ties of judges, each link once, and how many the lead has decided."""
+    n_ties = len(monitor.find_cases("ties"))
+    figures = tuple(
+        msgspec.structs.replace(_count(monitor, name), total=n_ties, total_query={"show": "ties"} if n_ties else None)
+        for name in ("undecided-ties", "lead-decisions")
+    )
+    return FigureGroup(
+        "Ties",
+        figures,
+        "Each link once: judges of one source or of several sources are tied, also on the new entity. karat verify "
+        "ties decides.",
     )
 
 
