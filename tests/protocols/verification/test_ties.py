@@ -190,6 +190,58 @@ def test_a_decision_needs_a_value(store, decision):
         decide(store, Bern=decision)
 
 
+@pytest.mark.parametrize("typo", ["verfy", "removed", "Brad", "Berlin", "64", "q"])
+def test_a_typo_is_no_entity(store, typo):
+    with pytest.raises(UsageError, match=f"{typo} is no decision, and not written like the ids of this campaign"):
+        decide(store, Bern=typo)
+
+
+@pytest.mark.parametrize(
+    ("value", "decision", "becomes"),
+    [
+        ("REMOVE", Decision.REMOVE, None),
+        ("Verify", Decision.VERIFY, None),
+        ("Q3", Decision.VERIFY, None),
+        ("Q99", Decision.MODIFY, "Q99"),
+        ("https://www.wikidata.org/wiki/Q99", Decision.MODIFY, "https://www.wikidata.org/wiki/Q99"),
+    ],
+)
+def test_a_decision_is_a_word_in_any_case_or_an_id_like_those_of_the_campaign(store, value, decision, becomes):
+    ties = find_ties(store.campaign, store.get_records())
+    parsed = parse_decision(store.campaign, ties, f"{find_names(store)['Bern']}={value}")
+    assert (parsed.decision, parsed.becomes) == (decision, becomes)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz"])
+def test_a_campaign_with_decisions_of_the_lead_is_restored_from_its_backup(
+    store, karat_cli, tmp_path, other_address, suffix
+):
+    decide(store, Bern="remove")
+    report = render_page([measure_campaign(store.campaign, store.get_records())])
+    backup = str(tmp_path / f"backup.{suffix}")
+    assert karat_cli("verify", "backup", store.database.label, "--out", backup).code == 0
+    assert karat_cli("verify", "restore", backup, other_address).code == 0
+    restored = type(store).open(other_address)
+    assert render_page([measure_campaign(restored.campaign, restored.get_records())]) == report
+
+
+def test_a_judgement_of_nobody_is_still_refused(store):
+    from karat.protocols.campaigns.backups import dump_backup
+    from karat.protocols.verification.store.backups import restore_backup
+
+    decide(store, Bern="remove")
+    lines = list(dump_backup(store.database))
+    forged = [
+        line.replace(b'"judge":"lead"', b'"judge":"nobody"').replace(b'\\"lead\\"', b'\\"nobody\\"') for line in lines
+    ]
+    with pytest.raises(InputError, match="a record of an unknown participant"):
+        restore_backup("sqlite://", "backup", forged)
+    forged = [line.replace(b',\\"is_lead_decision\\":true', b"") for line in lines]
+    assert forged != lines
+    with pytest.raises(InputError, match="a decision of the lead by somebody else, or a judgement by the lead"):
+        restore_backup("sqlite://", "backup", forged)
+
+
 def test_only_ties_can_be_decided(store):
     ties = find_ties(store.campaign, store.get_records())
     for name in ("99:0", "0:99", "Bern", ""):

@@ -27,7 +27,7 @@ def min_seconds(n_decisions: int, n_characters: int) -> float:
 
 
 def elapsed_seconds(start: str, end: str) -> float | None:
-    """Return the seconds between two times of the server in ISO 8601; None if one is damaged or they are not in order."""
+    """Return the seconds between two times of the server in ISO 8601; None without two times in order."""
     first, last = parse_time(start), parse_time(end)
     return (last - first).total_seconds() if _BEGINNING < first <= last else None
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import ceil
 from random import Random
 from statistics import median
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from karat.stats.agreement import cohen_kappa, fleiss_kappa, full_agreement, kri
 
 ControlResult: TypeAlias = Literal["passed", "failed", "partly failed", "not tested"]
 """Result of a judge's control tasks; an automatic judge partly fails if it fails in some of its batches."""
+
+MIN_CORRECT: Final = 0.75
+"""Share of the tested decisions on controls that must be correct. Who verifies every link has at most two thirds."""
 
 
 class JudgeQuality(JsonRecord, frozen=True):
@@ -66,8 +69,8 @@ class JudgingBatch(NamedTuple):
 def auto_judge_batches(campaign: Campaign, machine: str) -> list[JudgingBatch]:
     """Divide all tasks into batches, each with controls of its own, drawn at random.
 
-    So an automatic judge is tested like the people who would do the same tasks: a wrong decision on a control discards
-    one batch. Batches are as large as those of people, or larger if there are too few controls, because one decision
+    So an automatic judge is tested like the people who would do the same tasks, but a failed control discards only one
+    batch. Batches are as large as the blocks of people, or larger if there are too few controls, because one decision
     cannot test two batches. The draw depends on the seed of the campaign and the name of the judge (`machine`). Without
     controls there is one batch.
     """
@@ -77,7 +80,7 @@ def auto_judge_batches(campaign: Campaign, machine: str) -> list[JudgingBatch]:
     if not controls or not options.controls:
         return [JudgingBatch(frozenset(tasks), frozenset())]
     n_controls = min(options.controls, len(controls))
-    size = max(1, options.test_interval - options.controls)
+    size = max(1, options.block_size - options.controls)
     n_batches = max(1, min(ceil(len(tasks) / size), len(controls) // n_controls))
     drawn = Random(f"{options.seed} {machine}").sample(controls, n_batches * n_controls)
     return [
@@ -112,17 +115,22 @@ def control_answer(task: JudgingTask, records: Sequence[Judgement]) -> dict[int,
     return _latest_answer(records) if answer is None else answer
 
 
-def passes_control(task: JudgingTask, records: Sequence[Judgement]) -> bool | None:
-    """Return whether a judge passes a control task: True, False after a wrong decision, None if links are undecided.
+def evaluate_controls(tasks: Mapping[int, JudgingTask], records: Mapping[int, Sequence[Judgement]]) -> ControlResult:
+    """Return whether a judge passes the controls: not if less than `MIN_CORRECT` of the tested decisions are correct.
 
-    The first complete answer decides, or the present one as long as there is none. `records` are all records of one
-    judge on this task, oldest first.
+    On each control, the first complete answer decides, or the present one as long as there is none. A judge without a
+    complete answer is not tested. `tasks` are keyed by number, `records` are all records of the judge on each control.
     """
-    tested = {index: link.correct for index, link in enumerate(task.links) if link.correct}
-    answer = control_answer(task, records)
-    if any(index in tested and judgement.decision not in tested[index] for index, judgement in answer.items()):
-        return False
-    return None if first_answer(task, records) is None else True
+    decisions = [
+        judgement.decision in tasks[number].links[index].correct
+        for number, group in records.items()
+        for index, judgement in control_answer(tasks[number], group).items()
+        if tasks[number].links[index].correct
+    ]
+    if decisions and sum(decisions) < MIN_CORRECT * len(decisions):
+        return "failed"
+    has_answer = any(first_answer(tasks[number], group) is not None for number, group in records.items())
+    return "passed" if has_answer else "not tested"
 
 
 def _latest_answer(records: Iterable[Judgement]) -> dict[int, Judgement]:
@@ -179,8 +187,10 @@ def _test_judges(campaign: Campaign, records: Iterable[Judgement]) -> list[_Test
             if machine is None
             else auto_judge_batches(campaign, machine)
         )
-        passes = {number: passes_control(tasks[number], group) for number, group in controls.items()}
-        results = [(batch, _batch_result([passes.get(number) for number in batch.controls])) for batch in batches]
+        results = [
+            (batch, evaluate_controls(tasks, {n: controls[n] for n in sorted(batch.controls) if n in controls}))
+            for batch in batches
+        ]
         if machine is None and has_skipped_controls(campaign, judgements):
             results = [(batch, "failed") for batch in batches]
         answers = {number: control_answer(tasks[number], group) for number, group in controls.items()}
@@ -188,16 +198,11 @@ def _test_judges(campaign: Campaign, records: Iterable[Judgement]) -> list[_Test
     return tested
 
 
-def _batch_result(passes: Sequence[bool | None]) -> ControlResult:
-    """Return the result of a batch from whether its controls were passed; None if a control is undecided."""
-    return "failed" if False in passes else "passed" if True in passes else "not tested"
-
-
 def judge_qualities(campaign: Campaign, records: Iterable[Judgement]) -> list[JudgeQuality]:
     """Measure each judge, including automatic ones, in the order of their first judgement that still counts.
 
-    A person with one failed control task, or who skipped all control tasks, has failed. An automatic judge has failed
-    if it failed in all batches with a result.
+    A person with too many wrong decisions on controls, or who skipped all of them, has failed. An automatic judge has
+    failed if it failed in all batches with a result.
     """
     tasks, all_records = {task.number: task for task in campaign.tasks}, list(records)
     times = collect_times(campaign, all_records)

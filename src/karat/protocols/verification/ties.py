@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import NamedTuple
 
+from karat.kb.ids.id_patterns import PLAIN_TEXT, id_pattern
+from karat.kb.ids.id_spaces import parse_id_key
 from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonRecord
 from karat.model.output.text_layout import format_count
@@ -121,10 +124,12 @@ def _group_occurrences(campaign: Campaign) -> Mapping[TextLink, list[tuple[Judgi
 def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> LeadDecision:
     """Parse `TASK:LINK=DECISION`, in which DECISION is `verify`, `remove` or the id of another entity.
 
-    Raise `UsageError` for another form, and for a link on which judges are not tied.
+    Raise `UsageError` for another form, for a link on which judges are not tied, and for an id that is written like no
+    id of the campaign.
     """
     name, _, value = (part.strip() for part in text.partition("="))
-    if not value or value == Decision.MODIFY:
+    word = value.lower()
+    if not value or word == Decision.MODIFY:
         raise UsageError(f"--decide {text}: no decision. Pass TASK:LINK=verify, =remove or =ENTITY, such as 12:0=Q64.")
     tied = {tie.task.to_text_link(tie.link) for tie in ties if tie.is_tied}
     occurrences = {
@@ -135,10 +140,27 @@ def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> L
             f"--decide {text}: judges are not tied on a link {name}. List the ties: karat verify ties STORE."
         )
     task, index = occurrences[name]
-    if value in (*OUTCOMES, task.links[index].entity):
-        decision = Decision.VERIFY if value == task.links[index].entity else Decision(value)
-        return LeadDecision(task.number, index, decision, None)
+    if value == task.links[index].entity:
+        return LeadDecision(task.number, index, Decision.VERIFY, None)
+    known = {link.entity for other in campaign.tasks for link in other.links}
+    judgements = [judgement for tie in ties for group in tie.judgements.values() for judgement in group]
+    known |= {judgement.becomes for judgement in judgements if judgement.becomes is not None}
+    if value in known:
+        return LeadDecision(task.number, index, Decision.MODIFY, value)
+    if word in OUTCOMES:
+        return LeadDecision(task.number, index, Decision(word), None)
+    if get_close_matches(word, OUTCOMES) or not _is_like(value, known):
+        raise UsageError(
+            f"--decide {text}: {value} is no decision, and not written like the ids of this campaign, such as "
+            f"{task.links[index].entity}. Pass verify, remove or the id of an entity."
+        )
     return LeadDecision(task.number, index, Decision.MODIFY, value)
+
+
+def _is_like(id: str, known: Iterable[str]) -> bool:
+    """Return whether an id is written like one of the `known` ids, or is the id or address of a known id space."""
+    pattern = id_pattern(id)
+    return pattern in set(map(id_pattern, known)) or (pattern != PLAIN_TEXT and parse_id_key(id) is not None)
 
 
 def _to_text_link(task: JudgingTask, index: int) -> TextLink:

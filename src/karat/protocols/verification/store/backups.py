@@ -14,7 +14,7 @@ from karat.protocols.campaigns.backups import read_lines, restore_tables
 from karat.protocols.campaigns.participants import decode_stored
 from karat.protocols.campaigns.tables import RECORDS, TASKS
 from karat.protocols.verification.campaign import CampaignOptions, JudgingTask
-from karat.protocols.verification.judgements import Judgement
+from karat.protocols.verification.judgements import LEAD, Judgement
 from karat.protocols.verification.store.migration import upgrade_row
 from karat.protocols.verification.store.store import CampaignStore, check_judgement
 from karat.storage.database import Database
@@ -32,7 +32,9 @@ def restore_backup(target: str, label: str, lines: Iterable[bytes]) -> CampaignS
     migrated. Raise `InputError` if the backup is invalid or the database contains a campaign. All rows are checked
     before the first one is stored, and a failure leaves no new file.
     """
-    return restore_tables(target, label, lines, CampaignStore.command, _check_content, _open_store, _EARLIER_BACKUPS)
+    return restore_tables(
+        target, label, lines, CampaignStore.command, _check_content, _open_store, _EARLIER_BACKUPS, authors=[LEAD]
+    )
 
 
 def _open_store(database: Database, is_earlier: bool) -> CampaignStore:
