@@ -305,6 +305,27 @@ def test_links_that_judges_add_are_counted_and_taken_up(gold, made):
     assert (change.action, change.entity, change.votes) == ("add", "Q4", {"add": 2})
 
 
+def test_links_modified_to_the_same_one_are_one_addition_or_one_link_that_overlaps():
+    made = build_campaign(corpus(Bern="Q3"), [run("s", Anna="Q1", Bern="Q7"), run("t", Anna="Q2", Bern="Q8")],
+                          name="toy", controls=0)  # fmt: skip
+    decisions = {(source, word): "Q9" for source in "st" for word in ("Anna", "Bern")}
+    overlay = build_overlay(made, judged(made, {("gold", "Bern"): V} | decisions))
+    assert [(change.action, change.entity) for change in overlay.changes] == [("add", "Q9")]
+    assert overlay.header.undecided == {"accepted links that overlap others": 1}
+
+
+def test_a_program_may_decide_nothing_on_a_link(made, tmp_path):
+    program = tmp_path / "judge.py"
+    program.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    n = len(json.loads(line)['links'])\n"
+        "    print(json.dumps({'decisions': [None, {'decision': None}, *[{'decision': 'verify'}] * n][:n]}))\n"
+    )
+    found = judge_by_program([task for task in made.tasks if len(task.links) > 2], f"python3 {program}", None, 60)
+    assert [decision.decision for decision in found[0][:3]] == [None, None, V]
+
+
 def test_records_that_hold_are_the_last_ones_not_undone():
     def record(id, link=0, decision=V, **more):
         return Judgement(id=id, judge="a", task=0, link=link, decision=decision, server_time="", **more)

@@ -120,6 +120,8 @@ class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     """Seconds for which a task is reserved for a judge."""
     kb: str | None = None
     """Name of the knowledge base."""
+    kb_location: str | None = None
+    """Folder or name from which the knowledge base was opened; judges search there unless told otherwise."""
     consent: str = ""
     """Consent form."""
     guidelines: str = ""

@@ -57,7 +57,8 @@ class OverlayChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     becomes: str | None = None
     """New entity of a relinked label."""
     votes: Mapping[str, int] = {}
-    """Number of judges by decision; `lead` is 1 if the lead decided a tie."""
+    """Number of judgements by decision, one of each person for each source with the link; `lead` is 1 if the lead
+    decided a tie."""
     sources: tuple[str, ...] = ()
     """Sources with the link."""
 
@@ -141,8 +142,14 @@ def build_overlay(
     ]
     labels = _collect_gold_labels(campaign, sources)
     changes: list[OverlayChange] = []
+    additions: set[TextLink] = set()
     for change in corrections + [addition for *_, addition in sorted(offers, key=lambda offer: (-offer[0], offer[1]))]:
         document_labels = labels[change.document]
+        if change.action == "add":
+            addition = TextLink(change.document, change.start, change.end, change.entity or "")
+            if addition in additions:
+                continue  # links that judges modified to the same one
+            additions.add(addition)
         fitting = _relink_nil(document_labels, change) if change.action == "add" else change
         new_labels = _change_labels(document_labels, fitting)
         if new_labels is None:

@@ -182,7 +182,7 @@ def _render_campaign(verification: Verification, details: bool, width: int | Non
         blocks += [draw_text(_build_source_pair_rows(verification), width=width), _PAIR_LEGEND]
     if details:
         if verification.scores_reason is None:
-            blocks.append(draw_text(_build_overlap_rows(verification), (0, 1), width=width))
+            blocks.append(draw_text(_build_overlap_rows(verification), width=width))
         blocks.append(draw_text(_build_judge_rows(verification), (0, 1), width=width))
         if verification.agreement.pairs:
             blocks.append(draw_text(_build_pair_rows(verification), (0, 1), width=width))
@@ -258,8 +258,8 @@ def _explain_scores(verification: Verification) -> str:
     sentences = [
         "before: against the original gold standard (same entity, overlapping span).",
         "paper: verified links only, as the paper defines it.",
-        "code: modified links too, and any link that a judge accepted, in fully judged passages "
-        f"({_count_passages(verification)}), as the paper's code computes it.",
+        "code: modified links too, and any link that a judge accepted, in passages where every link has an outcome "
+        f"({_count_passages(verification)}{_explain_ties(verification)}), as the paper's code computes it.",
     ]
     if verification.recall_reason is not None:
         sentences.append(f"No recall after verification: {verification.recall_reason}.")
@@ -283,6 +283,11 @@ def _explain_scores(verification: Verification) -> str:
                 "value is above 100."
             )
     return " ".join(sentences)
+
+
+def _explain_ties(verification: Verification) -> str:
+    """Return that passages with undecided ties do not count; empty without such ties."""
+    return "; not those with ties" * any(source.n_tied for source in verification.sources)
 
 
 def _count_passages(verification: Verification) -> str:
@@ -323,9 +328,9 @@ _PAIR_LEGEND = (
 def _build_overlap_rows(verification: Verification) -> list[list[str]]:
     """Return a table of the links of each source by kind of overlap with each other source."""
     kinds = list(next(iter(verification.sources[0].overlaps.values()), {}))
-    head = ["links of", "compared with", *(kind.value for kind in kinds)]
+    head = ["links of → compared with", *(kind.value for kind in kinds)]
     rows = [
-        [source.source, other, *map(str, counts.values())]
+        [f"{source.source} → {other}", *map(str, counts.values())]
         for source in verification.sources
         for other, counts in source.overlaps.items()
     ]
