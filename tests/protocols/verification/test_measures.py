@@ -185,7 +185,7 @@ def test_one_slip_of_an_automatic_judge_discards_one_batch():
     (control,) = batches[0].controls
     lost = sum(len(task.links) for task in made.tasks if task.number in batches[0].tasks)
     found = measure_campaign(made, automatic(made, {control}), machine="rule", resamples=0)
-    assert found.excluded["in batches with a failed control"] == found.n_open == lost < found.links_shown / 5
+    assert found.excluded["in batches with failed controls"] == found.n_open == lost < found.links_shown / 5
     (quality,) = found.judges
     assert (quality.control_result, quality.batches, quality.failed_batches) == ("partly failed", len(batches), 1)
     assert (quality.controls - quality.correct_controls, quality.controls) == (1, 3 * len(batches))

@@ -216,7 +216,7 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
           { title: "dataset" },
           ...numberColumns(
             "judges",
-            "judges who failed a control",
+            "judges who failed the controls",
             "median seconds",
             "links with several judgements",
             "agreement",

@@ -49,7 +49,7 @@ class TimedJudgement(NamedTuple):
     is_correct_control: bool | None
     """Whether a decision on a control is correct; None if it tests nothing."""
     is_excluded: bool
-    """Whether the judgement does not count, because the judge failed a control."""
+    """Whether the judgement does not count, because the judge failed the controls."""
     is_untested: bool = False
     """Whether the judgement counts though no control has tested the judge yet."""
 
@@ -248,7 +248,7 @@ class CampaignMonitor:
             return [
                 JudgedCase(self._tasks[item.judgement.task], item.judgement.link, (item,))
                 for item in source
-                if JUDGEMENT_FILTERS[name](item)
+                if JUDGEMENT_FILTERS[name](item) and not (name == "added" and self._tasks[item.judgement.task].is_control)
             ]
         if name in TIE_FILTERS:
             return self._find_ties(TIE_FILTERS[name])
@@ -325,7 +325,7 @@ JUDGEMENT_FILTERS: Final[Mapping[str, Callable[[TimedJudgement], bool]]] = {
     "excluded": lambda item: item.is_excluded and item.judgement.decision in REQUIRED_DECISIONS,
     "untested": lambda item: item.is_untested and item.judgement.decision in REQUIRED_DECISIONS,
     "late": lambda item: item.judgement.is_late and item.judgement.decision in REQUIRED_DECISIONS,
-    "added": lambda item: item.judgement.decision is Decision.ADD,
+    "added": lambda item: item.judgement.decision is Decision.ADD and not item.is_excluded,
     "skipped": lambda item: item.judgement.decision is Decision.SKIP,
 }
 """Filters of judgements by name."""

@@ -308,7 +308,7 @@ def _exclusion_reason(
         return "tasks skipped"
     if judgement.task not in failed[judgement.judge]:
         return None
-    return "of judges who failed a control" if machine is None else "in batches with a failed control"
+    return "of judges who failed the controls" if machine is None else "in batches with failed controls"
 
 
 def collect_judged_links(

@@ -43,7 +43,7 @@ _TITLES = {
     "fast": "Judgements in a time too short to be true",
     "controls": "Decisions on controls",
     "wrong-controls": "Wrong decisions on controls",
-    "excluded": "Judgements of judges who failed a control",
+    "excluded": "Judgements of judges who failed the controls",
     "untested": "Judgements of judges who had no control yet",
     "late": "Judgements after the lease had expired",
     "added": "Added links",
@@ -158,8 +158,8 @@ class CampaignView:
                 _count(monitor, "excluded"),
                 _count(monitor, "untested"),
             ),
-            "The judgements of a judge who failed a control do not count, and their tasks are offered again. "
-            "Judgements before the first control count.",
+            "Judges fail with less than 75 % of correct decisions on controls. Their judgements do not count, and their "
+            "tasks are offered again. Judgements before the first control count.",
         )
 
     def _build_persons(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> tuple[PersonRow, ...]:
@@ -285,7 +285,7 @@ def _build_agreement(monitor: CampaignMonitor) -> FigureGroup:
                 title="Krippendorff's alpha", value=agreement.alpha, format="number", query=shared, reason=reason
             ),
         ),
-        "Over links that two or more people judged, from any source. Judges who failed a control do not count.",
+        "Over links that two or more people judged, from any source. Judges who failed the controls do not count.",
     )
 
 

@@ -490,7 +490,7 @@ class CampaignStore(ParticipantStore):
             self._update_control_result(connection, record.judge)
 
     def update_control_results(self) -> None:
-        """Update whether each person has failed a control."""
+        """Update whether each person has failed the controls."""
         with self.database.open_write_transaction() as connection:
             judges = connection.execute(select(JUDGES.c.pseudonym).where(JUDGES.c.machine.is_(None))).scalars().all()
             for judge in judges:
