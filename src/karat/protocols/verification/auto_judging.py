@@ -197,15 +197,15 @@ def _parse_response(command: str, number: int, line: bytes, task: JudgingTask) -
         raise _program_error(label, str(problem), '{"decisions": [{"decision": "verify"}, …]}') from None
     if len(decisions) != len(task.links):
         raise _program_error(label, f"{len(decisions)} decisions", f"{len(task.links)}, one for each link")
-    made = [AutoDecision(None) if decision is None else decision for decision in decisions]
-    for decision in made:
+    filled = [AutoDecision(None) if decision is None else decision for decision in decisions]
+    for decision in filled:
         if decision.decision is not None and (
             decision.decision not in OUTCOMES or (decision.decision is Decision.MODIFY) != bool(decision.becomes)
         ):
             raise _program_error(
                 label, f"the decision {decision.decision}", "verify, remove, or modify with the entity it becomes"
             )
-    return made
+    return filled
 
 
 def _program_error(label: str, problem: str, expected: str) -> InputError:

@@ -74,9 +74,9 @@ def summarise_times(
     judgements: Mapping[tuple[int, int], Sequence[Judgement]], times: Mapping[str, JudgementTime]
 ) -> JudgingTimes:
     """Return the quartiles of the seconds per judgement; judgements without a time are ignored."""
-    known = [times.get(judgement.id, JudgementTime()) for group in judgements.values() for judgement in group]
-    seconds = [time.seconds for time in known if time.seconds is not None]
+    selected = [times.get(judgement.id, JudgementTime()) for group in judgements.values() for judgement in group]
+    seconds = [time.seconds for time in selected if time.seconds is not None]
     if not seconds:
         return JudgingTimes(0, None, None, None)
     low, middle, high = np.quantile(seconds, [0.25, 0.5, 0.75]).tolist()
-    return JudgingTimes(len(seconds), low, middle, high, sum(time.is_fast for time in known))
+    return JudgingTimes(len(seconds), low, middle, high, sum(time.is_fast for time in selected))

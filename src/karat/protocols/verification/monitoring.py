@@ -245,10 +245,12 @@ class CampaignMonitor:
         """Find all cases of a filter."""
         if name in JUDGEMENT_FILTERS:
             source = self._control_judgements if name in _CONTROL_FILTERS else self.judgements
+            if name == "added":  # as in the report
+                source = tuple(item for item in source if not self._tasks[item.judgement.task].is_control)
             return [
                 JudgedCase(self._tasks[item.judgement.task], item.judgement.link, (item,))
                 for item in source
-                if JUDGEMENT_FILTERS[name](item) and not (name == "added" and self._tasks[item.judgement.task].is_control)
+                if JUDGEMENT_FILTERS[name](item)
             ]
         if name in TIE_FILTERS:
             return self._find_ties(TIE_FILTERS[name])

@@ -223,8 +223,8 @@ def _measure_quality(
     ]
     results = [result for _, result in tested.results]
     defined = set(results) - {"not tested"}
-    known = [times.get(judgement.id, JudgementTime()).seconds for judgement in decided]
-    seconds = [value for value in known if value is not None]
+    all_seconds = [times.get(judgement.id, JudgementTime()).seconds for judgement in decided]
+    seconds = [value for value in all_seconds if value is not None]
     return JudgeQuality(
         tested.judge,
         tested.judgements[0].machine,

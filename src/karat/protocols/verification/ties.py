@@ -142,14 +142,14 @@ def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> L
     task, index = occurrences[name]
     if value == task.links[index].entity:
         return LeadDecision(task.number, index, Decision.VERIFY, None)
-    known = {link.entity for other in campaign.tasks for link in other.links}
+    campaign_ids = {link.entity for other in campaign.tasks for link in other.links}
     judgements = [judgement for tie in ties for group in tie.judgements.values() for judgement in group]
-    known |= {judgement.becomes for judgement in judgements if judgement.becomes is not None}
-    if value in known:
+    campaign_ids |= {judgement.becomes for judgement in judgements if judgement.becomes is not None}
+    if value in campaign_ids:
         return LeadDecision(task.number, index, Decision.MODIFY, value)
     if word in OUTCOMES:
         return LeadDecision(task.number, index, Decision(word), None)
-    if get_close_matches(word, OUTCOMES) or not _is_like(value, known):
+    if get_close_matches(word, OUTCOMES) or not _is_like(value, campaign_ids):
         raise UsageError(
             f"--decide {text}: {value} is no decision, and not written like the ids of this campaign, such as "
             f"{task.links[index].entity}. Pass verify, remove or the id of an entity."
@@ -157,10 +157,10 @@ def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> L
     return LeadDecision(task.number, index, Decision.MODIFY, value)
 
 
-def _is_like(id: str, known: Iterable[str]) -> bool:
-    """Return whether an id is written like one of the `known` ids, or is the id or address of a known id space."""
+def _is_like(id: str, examples: Iterable[str]) -> bool:
+    """Return whether an id is written like one of the `examples`, or is the id or address of a known id space."""
     pattern = id_pattern(id)
-    return pattern in set(map(id_pattern, known)) or (pattern != PLAIN_TEXT and parse_id_key(id) is not None)
+    return pattern in set(map(id_pattern, examples)) or (pattern != PLAIN_TEXT and parse_id_key(id) is not None)
 
 
 def _to_text_link(task: JudgingTask, index: int) -> TextLink:

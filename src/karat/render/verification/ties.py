@@ -24,15 +24,14 @@ def render_ties(ties: Sequence[TiedLink], width: int | None = None) -> str:
     head = f"ties of judges: {count_ties(ties)}"
     if not ties:
         return head
+    for_scores = count_ties(tie for tie in ties if tie.is_tied_in_source)
+    for_overlay = count_ties(tie for tie in ties if tie.is_tied_overall)
     notes = [
-        f"in {name}: {count_ties(tie for tie in ties if concerns(tie))}"
-        for name, concerns in (
-            ("the scores of a source", lambda tie: tie.is_tied_in_source),
-            ("the overlay, with the judges of all sources", lambda tie: tie.is_tied_overall),
-        )
+        f"  in the scores of a source: {for_scores}",
+        f"  in the overlay, with the judges of all sources: {for_overlay}",
     ]
     table = draw_text([_HEAD, *map(_build_row, ties)], range(7), width=width)
-    return "\n".join([head, *(f"  {note}" for note in notes), "", str(table)])
+    return "\n".join([head, *notes, "", str(table)])
 
 
 _HEAD = ["link", "document", "mention", "entity", "votes", "lead", "in"]
@@ -43,8 +42,8 @@ def _build_row(tie: TiedLink) -> list[str]:
     votes = "; ".join(f"{source}: {_count_votes(group)}" for source, group in tie.judgements.items() if group)
     lead = "undecided" if tie.lead_decision is None else _describe_decision(tie.lead_decision)
     note = "" if tie.is_tied else " (no tie, without effect)"
-    places = ["scores"] * tie.is_tied_in_source + ["overlay"] * tie.is_tied_overall
-    return [tie.name, tie.task.document, _mark_mention(tie), tie.link.entity, votes, lead + note, ", ".join(places)]
+    effects = ["scores"] * tie.is_tied_in_source + ["overlay"] * tie.is_tied_overall
+    return [tie.name, tie.task.document, _mark_mention(tie), tie.link.entity, votes, lead + note, ", ".join(effects)]
 
 
 def _count_votes(judgements: Iterable[Judgement]) -> str:

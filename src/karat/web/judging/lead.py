@@ -11,6 +11,7 @@ import msgspec
 from karat.protocols.campaigns.working_times import PACE_HOURS, TIME_RULE
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.monitoring import FILTERS, CampaignMonitor, JudgedCase, TimedJudgement
+from karat.protocols.verification.outcomes import MIN_CORRECT
 from karat.protocols.verification.store.store import CampaignStore, JudgeStatus
 from karat.web.campaigns.entities import EntityLookup
 from karat.web.campaigns.lead import LeadQuery, StateCache, build_pace, build_person_figures, person_query, select_page
@@ -158,8 +159,8 @@ class CampaignView:
                 _count(monitor, "excluded"),
                 _count(monitor, "untested"),
             ),
-            "Judges fail with less than 75 % of correct decisions on controls. Their judgements do not count, and their "
-            "tasks are offered again. Judgements before the first control count.",
+            f"Judges fail with less than {100 * MIN_CORRECT:g} % of correct decisions on controls. Their judgements do "
+            "not count, and their tasks are offered again. Judgements before the first control count.",
         )
 
     def _build_persons(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> tuple[PersonRow, ...]:
@@ -294,7 +295,7 @@ def _build_ties(monitor: CampaignMonitor) -> FigureGroup:
     n_ties = len(monitor.find_cases("ties"))
     figures = tuple(
         msgspec.structs.replace(_count(monitor, name), total=n_ties, total_query={"show": "ties"} if n_ties else None)
-        for name in ("undecided-ties", "lead-decisions")
+        for name in ("lead-decisions", "undecided-ties")
     )
     return FigureGroup(
         "Ties",
