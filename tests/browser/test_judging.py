@@ -180,6 +180,18 @@ def test_what_is_said_without_the_server_can_be_said_again(verifying, opened):
         assert len(store.get_records()) == 1
 
 
+def test_an_invitation_that_is_pasted_into_an_open_page_is_used(campaign_of, opened):
+    store, invited = campaign_of(demo())
+    with opened(invited("anna")) as page:
+        begun(page)
+        for worker in ("ben", "cleo"):  # the second one before the first is used, too
+            page.evaluate("hash => { location.hash = hash }", invited(worker).partition("#")[2])
+            page.wait_for_selector("button:has-text('Begin')")
+        begun(page)
+        assert "#" not in page.url
+    assert {judge.worker for judge in store.list_judges()} == {"anna", "cleo"}
+
+
 def test_a_used_invitation_lets_nobody_in_and_a_session_goes_on(verifying, opened):
     _, invited = verifying
     address = invited("anna")
@@ -392,3 +404,22 @@ def test_the_viewer_shows_what_judges_found(tmp_path, opened, shots, size, schem
         assert pairs.locator("tbody tr").count() == 3  # every two of three sources
         if size == "wide":
             assert page.get_by_role("link", name="Verification").get_attribute("aria-current") == "page"
+
+
+def test_an_archive_without_results_opens_at_the_report_of_judges(tmp_path, opened):
+    from karat.protocols.verification.measures import measure_campaign
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.storage.content_store import MemoryStore
+    from karat.web.archive.archive import Archive
+    from karat.web.archive.html import render_html
+    from karat.web.archive.verification import store_campaign
+
+    store = CampaignStore.create(str(tmp_path / "demo.sqlite"), demo(controls=0, batch=0))
+    judged(store)
+    files = MemoryStore()
+    store_campaign(files, measure_campaign(store.campaign, store.get_records(), resamples=0))
+    store.database.close()
+    path = tmp_path / "verified.html"
+    path.write_bytes(b"".join(render_html(Archive(files))))
+    with opened(path.as_uri()) as page:
+        page.wait_for_selector("h1:has-text('Judges verified')")

@@ -50,6 +50,13 @@ def test_fleiss_kappa_of_a_well_known_table():
     assert fleiss_kappa(codes) == pytest.approx(0.210, abs=5e-4)
 
 
+def test_fleiss_kappa_counts_every_judgement_on_items_with_different_numbers_of_them():
+    """Pairs agree in 3 of 3, 0 of 1 and 1 of 3, on average 4/9; by chance in (6² + 2²) / 8² = 5/8."""
+    codes = np.array([[0, 0, 0, 1], [0, 1, 0, -1], [0, -1, 1, -1]])
+    assert fleiss_kappa(codes) == pytest.approx((4 / 9 - 5 / 8) / (1 - 5 / 8))
+    assert fleiss_kappa(codes[::-1]) == pytest.approx(fleiss_kappa(codes))
+
+
 def test_krippendorffs_alpha_of_his_example():
     """Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011, example C: four observers, twelve units."""
     codes = np.array(

@@ -120,7 +120,8 @@ root.replaceChildren();
 render(<Root />, root);
 resources.loadResource("leaderboard").then(
   (resource) => {
-    if (!resource.systems.length && route.value.page === "leaderboard") location.replace(pageUrl("papers"));
+    if (!resource.systems.length && route.value.page === "leaderboard")
+      location.replace(pageUrl(resource.has_papers ? "papers" : "verification"));
     leaderboardState.value = resource;
   },
   (error: Error) => {

@@ -17,6 +17,7 @@ export interface JudgeAgreement {
   alpha: number | null;
   machine: string | null;
   pairs: PairAgreement[];
+  judgements: number | null;
 }
 
 /** Performance of one judge. */
@@ -108,9 +109,9 @@ export interface PosthocRecord {
 /** One source: its links and tasks, their outcomes, and its scores before and after verification.
  * 
  * `links_shown`: links shown to judges. `open`: links that still need judgements. `tied`: links that all required
- * judges have judged without a majority. `lead_decisions`: such links that the lead decided. `original`: scores
- * against the original gold. `posthoc`: scores after verification. `overlaps`: kinds of overlap with the links of each
- * other source. `excluded_links`: links not shown, by reason. */
+ * judges have judged without a majority, while the lead has not decided. `lead_decisions`: those that the lead
+ * decided. `original`: scores against the original gold. `posthoc`: scores after verification. `overlaps`: kinds
+ * of overlap with the links of each other source. `excluded_links`: links not shown, by reason. */
 export interface SourceRecord {
   source: string;
   links: number;
@@ -133,7 +134,10 @@ export interface SourceRecord {
  * 
  * `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
  * posthoc recall is null for all sources; null if it is not. `scores_undefined`: why all scores before and after
- * verification are null; null if they are not. `pairs`: union, rates and recall of every two sources. */
+ * verification are null; null if they are not. `ties`: distinct links on which people are tied, also on the new
+ * entity or over several sources; null for an automatic judge. `seconds`: quartiles of the time per judgement that
+ * counts; `timed`: judgements with a known time; `too_short`: those in a time too short to be true. `pairs`:
+ * union, rates and recall of every two sources. */
 export interface VerificationFile {
   layout: "karat-verification/2";
   campaign: string;
@@ -156,6 +160,9 @@ export interface VerificationFile {
   recall_undefined: string | null;
   scores_undefined: string | null;
   pairs: PairMeasures[];
+  ties: TieCounts | null;
+  timed: number;
+  too_short: number;
 }
 
 /** A system: its name and title, and what its submitter states about it. */
@@ -700,6 +707,12 @@ export interface PairMeasures {
   agreement: number | null;
   rate_only_a: number | null;
   rate_only_b: number | null;
+}
+
+/** Numbers of distinct links on which judges are tied, in their decisions or on the new entity. */
+export interface TieCounts {
+  links: number;
+  decided: number;
 }
 
 /** The types of all resources by name. */

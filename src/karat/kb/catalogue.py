@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shlex
+from datetime import date
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from karat.kb.protocol import KB
 from karat.kb.snapshot.manifest import is_snapshot
@@ -67,9 +70,34 @@ def open_snapshot(name_or_path: str | os.PathLike[str]) -> Snapshot:
             printable_path(os.fspath(name_or_path)),
             actual="a folder of tab-separated tables",
             expected="a snapshot",
-            remedy=f"Convert it: karat kb import {shlex.quote(os.fspath(name_or_path))} --date DATE --out SNAPSHOT",
+            remedy="Convert it: karat kb import "
+            f"{shlex.quote(os.fspath(name_or_path))} --date YYYY-MM-DD --out SNAPSHOT",
         )
     return snapshot
+
+
+def locate_kb(name_or_path: str | os.PathLike[str]) -> str:
+    """Return the absolute path of a knowledge base in a folder, or its name, so that it can be opened from anywhere."""
+    path = Path(name_or_path)
+    return str(path.absolute()) if path.exists() else os.fspath(name_or_path)
+
+
+def open_searchable_kb(name_or_path: str | os.PathLike[str]) -> Snapshot:
+    """Open a knowledge base for search: a snapshot, or a folder of tables, which a temporary snapshot replaces.
+
+    The temporary snapshot is deleted when the process ends. Raise `InputError` if there is no such knowledge base.
+    """
+    snapshot = _find_snapshot(name_or_path)
+    if snapshot is not None:
+        return snapshot
+    from karat.kb.importers.importer import import_snapshot  # imports much that other commands do not need
+
+    name = open_kb(name_or_path).name  # raises if there is no knowledge base at all
+    folder = TemporaryDirectory(prefix="karat-kb-")
+    atexit.register(folder.cleanup)
+    target = Path(folder.name) / "snapshot"
+    import_snapshot(os.fspath(name_or_path), target, date=date.today().isoformat(), name=name)
+    return Snapshot.open(target)
 
 
 def _find_snapshot(name_or_path: str | os.PathLike[str]) -> Snapshot | None:

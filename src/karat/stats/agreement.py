@@ -45,19 +45,23 @@ def full_agreement(codes: Longs, weights: Floats | None = None) -> float:
 
 
 def fleiss_kappa(codes: Longs, weights: Floats | None = None) -> float:
-    """Return Fleiss' kappa over the items that all annotators judged.
+    """Return Fleiss' kappa over all items that at least two annotators judged, with all judgements on them.
 
-    Agreement is that of all pairs of annotators. Chance assumes that all use each category as often as it is used
-    overall. Fleiss, Measuring Nominal Scale Agreement Among Many Raters, Psychological Bulletin 76(5), 1971.
+    (agreement - chance) / (1 - chance). Agreement is the mean over items of the share of equal pairs of judgements.
+    Chance is that of two judgements drawn from all. If all items have equally many judgements, this is the coefficient
+    of Fleiss, Measuring Nominal Scale Agreement Among Many Raters, Psychological Bulletin 76(5), 1971.
     """
     if len(codes) < 2:
         raise UsageError("agreement needs at least two annotators. Give more.")
-    codes, weights = _select_complete_items(codes, weights)
-    total = float(weights.sum())
-    pairs = list(combinations(range(len(codes)), 2))
-    agreement = sum(float(weights[codes[a] == codes[b]].sum()) for a, b in pairs) / len(pairs)
-    category_counts = sum(_category_counts(row, weights, int(codes.max(initial=0)) + 1) for row in codes) / len(codes)
-    return _correct_for_chance(agreement, float(np.sum(category_counts**2)), total)
+    codes, n_judgements, weights = _select_shared_items(codes, weights)
+    equal_pairs = np.zeros(len(n_judgements))
+    for first, second in combinations(codes, 2):
+        equal_pairs += 2.0 * ((first == second) & (first >= 0))
+    agreement = float(weights @ (equal_pairs / (n_judgements * (n_judgements - 1))))
+    category_counts = sum(_category_counts(row, weights, int(codes.max(initial=0)) + 1) for row in codes)
+    n_all, n_items = float(weights @ n_judgements), float(weights.sum())
+    chance = float(np.sum(category_counts**2)) / n_all**2 if n_all else 0.0
+    return _correct_for_chance(agreement, chance * n_items**2, n_items)
 
 
 def krippendorff_alpha(codes: Longs, weights: Floats | None = None) -> float:
@@ -66,12 +70,7 @@ def krippendorff_alpha(codes: Longs, weights: Floats | None = None) -> float:
     1 - disagreement / chance disagreement. An item with m judgements counts m times. Chance draws two judgements
     without replacement from all. Krippendorff, Content Analysis, 2004, chapter 11.
     """
-    n_judgements = (codes >= 0).sum(axis=0)
-    codes, n_judgements, weights = (
-        codes[:, n_judgements > 1],
-        n_judgements[n_judgements > 1],
-        _default_weights(codes, weights)[n_judgements > 1],
-    )
+    codes, n_judgements, weights = _select_shared_items(codes, weights)
     total = float(weights @ n_judgements)
     disagreements = np.zeros(len(n_judgements))
     for first, second in combinations(codes, 2):
@@ -112,6 +111,13 @@ def _select_complete_items(codes: Longs, weights: Floats | None) -> tuple[Longs,
     """Return the columns of `codes` that all annotators judged, and the weights of these items."""
     is_complete: Bools = np.asarray((codes >= 0).all(axis=0))
     return codes[:, is_complete], _default_weights(codes, weights)[is_complete]
+
+
+def _select_shared_items(codes: Longs, weights: Floats | None) -> tuple[Longs, Longs, Floats]:
+    """Return the columns of `codes` that at least two annotators judged, their numbers of judgements and weights."""
+    n_judgements: Longs = (codes >= 0).sum(axis=0)
+    is_shared: Bools = n_judgements > 1
+    return codes[:, is_shared], n_judgements[is_shared], _default_weights(codes, weights)[is_shared]
 
 
 def _default_weights(codes: Longs, weights: Floats | None) -> Floats:

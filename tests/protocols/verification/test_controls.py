@@ -7,9 +7,11 @@ from random import Random
 import msgspec
 import pytest
 
+from karat.model.errors import UsageError
 from karat.protocols.verification.campaign_builder import build_campaign
-from karat.protocols.verification.judgements import Decision
+from karat.protocols.verification.judgements import Decision, Judgement
 from karat.protocols.verification.measures import measure_campaign
+from karat.protocols.verification.outcomes import evaluate_controls
 from tests.protocols.verification.test_campaign import corpus, run
 from tests.protocols.verification.test_store import judge_of, say
 
@@ -274,3 +276,61 @@ def test_judgements_of_judges_without_a_control_are_counted_in_the_report(tmp_pa
     total = sum(item.judgements for item in found.judges)
     note = f"judgements of judges whom no control tested: {counts['not tested']} of {total}; they count"
     assert note in " ".join(render_page([found]).split())
+
+
+def test_a_large_batch_has_a_control_in_each_block_of_at_most_twenty_tasks(tmp_path):
+    """50 tasks are blocks of 16, 17 and 17."""
+    from karat.protocols.verification.store.store import CampaignStore
+
+    made = build_campaign(corpus(40), [run(name, documents=40) for name in ("one", "two")], name="toy", batch=50)
+    assert [len(block) for block in made.options.list_blocks(0)] == [16, 17, 17]
+    assert (made.n_judgements, made.count_needed_people()) == (360, 8)  # 47 of each person
+    with pytest.raises(UsageError, match=r"360 judgements need 8 people .* raise --tasks-per-judge to 95, or"):
+        made.require_people(4)  # 90 judgements of each, and 5 controls in blocks of 19
+    store = CampaignStore.create(str(tmp_path / "toy.sqlite"), made)
+    flags = work(store, judge_of(store), 99)
+    assert [sum(flags[:16]), sum(flags[16:33]), sum(flags[33:50])] == [1, 1, 1]
+    assert len(flags) == 50
+
+
+def test_one_slip_in_many_controls_is_no_failure_and_who_verifies_everything_fails():
+    made = build_campaign(corpus(40), [run("one", documents=40)], name="toy", batch=0)
+    tasks = {task.number: task for task in made.tasks}
+    controls = [task for task in made.tasks if task.is_control][:4]
+
+    def records(n_wrong, n_controls):
+        """The first decision of so many controls is wrong."""
+        found = {}
+        for number, task in enumerate(controls[:n_controls]):
+            decisions = [link.correct[0] if link.correct else Decision.VERIFY for link in task.links]
+            if number < n_wrong:
+                tested = next(place for place, link in enumerate(task.links) if link.correct)
+                decisions[tested] = Decision.REMOVE if decisions[tested] is Decision.VERIFY else Decision.VERIFY
+            found[task.number] = [
+                Judgement(id=f"{number}-{place}", judge="a", task=task.number, link=place, decision=decision,
+                          server_time="")
+                for place, decision in enumerate(decisions)
+            ]  # fmt: skip
+        return found
+
+    # Each control tests three decisions: 2 of 3, 5 of 6, 4 of 6, 11 of 12, 9 of 12 and 8 of 12 are correct.
+    cases = {(1, 1): "failed", (1, 2): "passed", (2, 2): "failed", (1, 4): "passed", (3, 4): "passed", (4, 4): "failed"}
+    assert {case: evaluate_controls(tasks, records(*case)) for case in cases} == cases
+    assert evaluate_controls(tasks, {}) == "not tested"
+
+
+def test_who_has_failed_gets_no_tasks_after_the_second_block(tmp_path):
+    from karat.protocols.verification.store.store import CampaignStore
+
+    made = build_campaign(corpus(40), [run(name, documents=40) for name in ("one", "two")], name="toy", batch=0)
+    store = CampaignStore.create(str(tmp_path / "toy.sqlite"), made)
+    judge, flags = judge_of(store), []
+    while (task := store.lease_task(judge)) is not None:
+        flags.append(task.is_control)
+        answer(store, judge, task, wrong=True)
+    assert (len(flags), sum(flags)) == (40, 2)
+    assert store.has_no_task(judge)
+    assert store.get_progress(judge, nothing_left=store.has_no_task(judge)).code, "as for everyone who has finished"
+    careful = judge_of(store, "careful")
+    assert len(work(store, careful, 60)) == 60
+    assert not store.has_no_task(careful)

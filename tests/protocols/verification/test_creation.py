@@ -99,3 +99,51 @@ def test_an_automatic_judge_decides_by_names_or_a_program(demo, tmp_path):
     assert 0 < judged.decided <= judged.links
     assert len([record for record in store.get_records() if record.machine == "names"]) == judged.decided
     store.database.close()
+
+
+@pytest.mark.parametrize("field", ["consent", "guidelines"])
+def test_an_empty_text_for_judges_is_refused(demo, tmp_path, field):
+    empty = tmp_path / "empty.txt"
+    empty.write_text(" \n")
+    with pytest.raises(InputError, match="an empty file"):
+        create_campaign("c", *demo, NewCampaign(**{field: str(empty)}))
+
+
+def test_judges_search_the_knowledge_base_of_the_campaign(karat_cli, tmp_path, monkeypatch):
+    """The folder of tables becomes a temporary snapshot, so that its names are shown and found."""
+    from karat.cli.verify import serve
+    from karat.protocols.verification.store.store import CampaignStore
+    from karat.web.judging import app
+
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "entities.tsv").write_text("Q64\tThe capital of the tables\n")
+    monkeypatch.chdir(tmp_path)
+    create = ("verify", "create", "toy", "--gold", "demo", "--predictions", "demo/prior", "--kb", "tables")
+    assert karat_cli(*create).code == 0
+    store = CampaignStore.open("toy.sqlite")
+    assert store.options.kb_location == str(folder)
+    configs = []
+    monkeypatch.setattr(serve, "serve_campaign", lambda *_: None)
+    monkeypatch.setattr(app, "create_app", configs.append)
+    assert karat_cli("verify", "serve", "toy.sqlite").code == 0
+    assert karat_cli("verify", "serve", "toy.sqlite", "--kb", "starter").code == 0
+    assert [config.snapshot.name for config in configs] == ["tables", "starter"]
+    snapshot = configs[0].snapshot
+    assert snapshot.names(["Q64"]) == ["The capital of the tables"]
+    assert [match.id for match in snapshot.name_index.find_by_prefix("The capital", 5)] == ["Q64"]
+
+
+def test_an_archive_with_a_report_of_judges_only_is_shown(karat_cli, tmp_path, monkeypatch):
+    from karat.storage.content_store import FolderStore
+    from karat.web.archive.archive import Archive
+    from karat.web.archive.leaderboard import build_leaderboard
+    from karat.web.archive.resource import build_resource, list_resources
+
+    monkeypatch.chdir(tmp_path)
+    assert karat_cli("verify", "create", "toy", "--gold", "demo", "--predictions", "demo/prior").code == 0
+    assert karat_cli("verify", "report", "toy.sqlite", "--archive", "archive", "--resamples", "0").code == 0
+    archive = Archive(FolderStore.open_or_create("archive"))
+    assert build_leaderboard(archive).has_verification
+    assert "verification" in list_resources(archive)
+    assert b'"campaign":"toy"' in build_resource(archive, "verification")

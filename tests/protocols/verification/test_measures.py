@@ -38,7 +38,7 @@ def test_recall_is_not_shown_while_links_are_open():
     text = render_page([found])
     assert text.startswith("toy: toy, 1 document, judged by people, 3 of 6 links judged (50.0 %)\n")
     assert "No recall after verification: 3 of 6 links are open" in text
-    assert "in fully judged passages (0 of 1)" in text
+    assert "in passages where every link has an outcome (0 of 1)" in text
     assert "so far" in text
     (written,) = map(json.loads, to_json([found]).splitlines())
     assert (written["links_shown"], written["open"]) == (6, 3)
@@ -87,7 +87,9 @@ def test_a_tie_is_judged_and_not_open():
     found = measure_campaign(made, records)
     assert (found.n_open, found.sources[0].n_tied, found.sources[0].outcomes) == (0, 1, (2, 0, 0, 1))
     assert found.sources[0].posthoc["paper"].recall is not None
-    assert "tied" in render_page([found])
+    assert "in passages where every link has an outcome (0 of 1; not those with ties)" in " ".join(
+        render_page([found]).split()
+    )
     (written,) = map(json.loads, to_json([found]).splitlines())
     assert (written["sources"][0]["tied"], written["sources"][0]["open"]) == (1, 0)
 
@@ -183,7 +185,7 @@ def test_one_slip_of_an_automatic_judge_discards_one_batch():
     (control,) = batches[0].controls
     lost = sum(len(task.links) for task in made.tasks if task.number in batches[0].tasks)
     found = measure_campaign(made, automatic(made, {control}), machine="rule", resamples=0)
-    assert found.excluded["in batches with a failed control"] == found.n_open == lost < found.links_shown / 5
+    assert found.excluded["in batches with failed controls"] == found.n_open == lost < found.links_shown / 5
     (quality,) = found.judges
     assert (quality.control_result, quality.batches, quality.failed_batches) == ("partly failed", len(batches), 1)
     assert (quality.controls - quality.correct_controls, quality.controls) == (1, 3 * len(batches))

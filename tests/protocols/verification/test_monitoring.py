@@ -1,12 +1,14 @@
 """The lead page of a campaign: each number equals its number of cases, and short times are detected."""
 
 from datetime import UTC, datetime
+from statistics import median
 
 import pytest
 
 from karat.protocols.campaigns.working_times import elapsed_seconds, hours_left, min_seconds, parse_time
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
+from karat.render.verification.report import render_page
 from tests.protocols.verification.test_campaign import corpus, run
 
 pytestmark = pytest.mark.extras
@@ -109,6 +111,20 @@ def test_a_time_is_never_longer_than_the_clock_of_the_server_allows(store, clock
     assert fast[cleo] == timed[cleo] > 0
 
 
+def test_the_report_and_the_lead_page_have_the_same_times(store, clock):
+    from karat.protocols.verification.measures import measure_campaign
+
+    for worker in ("anna", "ben", "cleo"):  # the page says 6 seconds, but the clock of the server moved 0.5
+        judge_tasks(store, clock, enter(store, worker), gap=0.5, seconds=6.0)
+    report, monitor = measure_campaign(store.campaign, store.get_records(), resamples=0), watch(store, clock)
+    assert report.times.median == 0.5
+    for quality in report.judges:
+        assert quality.median_seconds == median(monitor.collect_seconds()[quality.judge]) == 0.5
+    assert 0 < report.times.n_fast <= report.times.n_timed
+    text = " ".join(render_page([report], details=True).split())
+    assert f"too short to be true: the times of {report.times.n_fast} of {report.times.n_timed} judgements" in text
+
+
 def test_a_passage_is_read_once_and_a_decision_made_again_has_no_time(store, clock):
     from karat.protocols.verification.store.store import SubmittedDecision
 
@@ -196,6 +212,7 @@ def test_lead_tokens_are_part_of_a_backup(store, tmp_path, clock):
 def test_times_of_the_server_are_compared():
     assert elapsed_seconds("2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01.500+00:00") == 1.5
     assert elapsed_seconds("2026-01-01T00:00:01+00:00", "2026-01-01T00:00:00Z") is None
+    assert elapsed_seconds("no time", "no time") is None
     assert parse_time("no time") < parse_time("2026-01-01T00:00:00")
     assert min_seconds(2, 300) == 5.0
     assert [hours_left(0, 0), hours_left(5, 0), hours_left(48, 24)] == [0.0, None, 48.0]

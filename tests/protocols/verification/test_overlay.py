@@ -20,6 +20,7 @@ from karat.protocols.verification.overlay import (
     read_overlay,
 )
 from karat.protocols.verification.posthoc import TextLink
+from karat.render.verification.report import render_page
 
 TEXT = "Anna saw Ulm and Bern and Chur and Rome."
 PLACES = {"Anna": (0, 4), "Ulm": (9, 12), "Bern": (17, 21), "Chur": (26, 30), "Rome": (35, 39)}
@@ -271,6 +272,23 @@ def test_every_pair_of_judges_has_a_kappa_of_its_own(made):
     assert agreement.kappa == pytest.approx((7 / 9 - 41 / 81) / (1 - 41 / 81))
 
 
+def test_fleiss_kappa_uses_every_judgement_on_a_link_of_several_sources():
+    """Anna and Ulm are links of both sources, judged twice for one and once for the other; Bern is judged twice."""
+    made = build_campaign(
+        corpus(Anna="Q1", Ulm="Q2", Bern="Q3"), [run(Anna="Q1", Ulm="Q2")], name="toy", controls=0, judges=2
+    )
+    gold = {("gold", "Anna"): V, ("gold", "Ulm"): V, ("gold", "Bern"): V}
+    records = judged(made, gold) + judged(made, gold | {("gold", "Bern"): R}, "ben")
+    records += judged(made, {("s", "Anna"): R, ("s", "Ulm"): V}, "cleo")
+    found = measure_campaign(made, records)
+    assert (found.agreement.items, found.agreement.judgements) == (3, 8)
+    # Pairs agree in 1/3, 1 and 0, on average 4/9; by chance in (6/8)² + (2/8)² = 5/8.
+    assert found.agreement.kappa == pytest.approx((4 / 9 - 5 / 8) / (1 - 5 / 8))
+    assert "agreement on 3 links that two or more judged (8 judgements): the same 33.3 %" in " ".join(
+        render_page([found]).split()
+    )
+
+
 def test_links_that_judges_add_are_counted_and_taken_up(gold, made):
     added = {
         "task": 0,
@@ -285,6 +303,27 @@ def test_links_that_judges_add_are_counted_and_taken_up(gold, made):
     assert measure_campaign(made, records).n_additions == 1
     (change,) = build_overlay(made, records).changes
     assert (change.action, change.entity, change.votes) == ("add", "Q4", {"add": 2})
+
+
+def test_links_modified_to_the_same_one_are_one_addition_or_one_link_that_overlaps():
+    made = build_campaign(corpus(Bern="Q3"), [run("s", Anna="Q1", Bern="Q7"), run("t", Anna="Q2", Bern="Q8")],
+                          name="toy", controls=0)  # fmt: skip
+    decisions = {(source, word): "Q9" for source in "st" for word in ("Anna", "Bern")}
+    overlay = build_overlay(made, judged(made, {("gold", "Bern"): V} | decisions))
+    assert [(change.action, change.entity) for change in overlay.changes] == [("add", "Q9")]
+    assert overlay.header.undecided == {"accepted links that overlap others": 1}
+
+
+def test_a_program_may_decide_nothing_on_a_link(made, tmp_path):
+    program = tmp_path / "judge.py"
+    program.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    n = len(json.loads(line)['links'])\n"
+        "    print(json.dumps({'decisions': [None, {'decision': None}, *[{'decision': 'verify'}] * n][:n]}))\n"
+    )
+    found = judge_by_program([task for task in made.tasks if len(task.links) > 2], f"python3 {program}", None, 60)
+    assert [decision.decision for decision in found[0][:3]] == [None, None, V]
 
 
 def test_records_that_hold_are_the_last_ones_not_undone():

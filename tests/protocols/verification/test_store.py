@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from random import Random
 
+import msgspec
 import pytest
 
 from karat.model.errors import InputError
@@ -448,3 +449,27 @@ def test_an_invitation_whose_answer_never_arrived_works_again_and_its_session_do
     with pytest.raises(AccessDeniedError, match="already used"):
         store.start_session(invitation)
     assert [judge.worker for judge in store.list_judges()] == ["anna"]
+
+
+def test_an_export_says_what_each_judgement_is_about(tmp_path, clock):
+    from karat.protocols.verification.store.backups import export_judgements, import_judgements
+
+    made = build_campaign(corpus(6), [run("one", documents=6)], name="toy", batch=6)
+    store = opened(str(tmp_path / "toy.sqlite"), made, clock)
+    finish(store, [judge_of(store, name) for name in "ab"], lambda *_: Decision.VERIFY)
+    lines = list(export_judgements(store))
+    tasks = {task.number: task for task in made.tasks}
+    records = [msgspec.json.decode(line) for line in lines[1:]]
+    assert any(record.get("is_control") for record in records)
+    for record in records:
+        task = tasks[record["task"]]
+        assert record["document"] == task.document
+        assert record.get("source") == (None if task.is_control else made.options.sources[task.source])
+        assert record.get("is_control", False) == task.is_control
+    new_fields = ("document", "source", "is_control")
+    earlier = [
+        msgspec.json.encode({key: value for key, value in record.items() if key not in new_fields})
+        for record in records
+    ]
+    copy = opened(str(tmp_path / "copy.sqlite"), made, clock)
+    assert import_judgements(copy, "e.jsonl", [lines[0], *earlier]) == (len(records), 0), "without the new fields"

@@ -64,14 +64,14 @@ def test_ties_are_listed_with_votes_until_the_lead_decides(store):
 
 def test_a_decision_of_the_lead_settles_the_outcome_and_is_no_vote(store):
     before = measure_campaign(store.campaign, store.get_records())
-    assert (before.n_tied, before.n_lead_decisions) == (2, 0)
+    assert (before.ties.links, before.ties.decided) == (2, 0)
     decide(store, Bern="remove")
     after = measure_campaign(store.campaign, store.get_records())
     gold = after.sources[0]
     assert (gold.outcomes, gold.n_tied, gold.n_lead_decisions) == ((2, 0, 1, 0), 0, 1)
     assert gold.posthoc["paper"].precision == 2 / 3
     assert (after.agreement, after.judges, after.excluded) == (before.agreement, before.judges, before.excluded)
-    assert "ties of judges: 1 link decided by the lead, 1 undecided (decide them: karat verify ties)" in " ".join(
+    assert "ties of judges: 2 links, 1 decided by the lead, 1 undecided (decide them: karat verify ties)" in " ".join(
         render_page([after]).split()
     )
     (written,) = map(json.loads, to_json([after]).splitlines())
@@ -101,7 +101,7 @@ def test_judges_of_two_sources_can_be_tied_on_one_link(tmp_path):
     records = store.get_records()
     assert [change.action for change in build_overlay(made, records).changes] == ["remove"]
     found = measure_campaign(made, records)  # each source has one judge, so that nobody is tied there
-    assert (found.n_lead_decisions, found.sources[1].outcomes.verify) == (0, 1)
+    assert (found.sources[0].n_lead_decisions, found.sources[1].outcomes.verify) == (0, 1)
 
 
 def test_a_new_entity_without_majority_is_a_tie_that_the_lead_can_decide(tmp_path):
@@ -114,12 +114,59 @@ def test_a_new_entity_without_majority_is_a_tie_that_the_lead_can_decide(tmp_pat
     assert (change.action, change.becomes) == ("relink", "Q6")
 
 
+def test_every_command_counts_ties_by_the_same_rule(tmp_path):
+    """One source is tied on Anna, one on the new entity of Ulm, and both sources together on Bern."""
+    links = {"Anna": "Q1", "Ulm": "Q2", "Bern": "Q3"}
+    made = build_campaign(corpus(**links), [run(**links)], name="toy", controls=0, judges=2)
+    store = create_store(tmp_path, made)
+    gold = {("gold", "Anna"): V, ("gold", "Ulm"): "Q5", ("gold", "Bern"): V}
+    system = {("s", "Anna"): V, ("s", "Ulm"): V, ("s", "Bern"): R}
+    records = judged(made, gold) + judged(made, gold | {("gold", "Anna"): R, ("gold", "Ulm"): "Q6"}, "ben")
+    store.import_records(records + judged(made, system, "cleo") + judged(made, system, "dora"))
+
+    def read():
+        records, now = store.get_records(), datetime(2026, 1, 2, tzinfo=UTC)
+        report, monitor = measure_campaign(made, records), CampaignMonitor(made, records, now)
+        header = build_overlay(made, records).header
+        return (
+            [(tie.is_tied_in_source, tie.is_tied_overall) for tie in find_ties(made, records)],
+            (report.ties.decided, report.ties.undecided),
+            tuple(len(monitor.find_cases(name)) for name in ("lead-decisions", "undecided-ties")),
+            (header.lead_decisions, header.undecided.get("links without a majority", 0)),
+        )
+
+    # Overall Anna is verified by 3 of 4. Ulm is verified by 2 and modified by 2, Bern verified by 2 and removed by 2.
+    kinds, *before = read()
+    assert sorted(kinds) == [(False, True), (True, False), (True, True)]
+    assert before == [(0, 3), (0, 3), (0, 2)]
+    page = render_ties(find_ties(made, store.get_records()))
+    assert page.splitlines()[:3] == [
+        "ties of judges: 3 links, 0 decided by the lead, 3 undecided",
+        "  in the scores of a source: 2 links, 0 decided by the lead, 2 undecided",
+        "  in the overlay, with the judges of all sources: 2 links, 0 decided by the lead, 2 undecided",
+    ]
+    decide(store, Anna="verify", Ulm="Q6")
+    assert read()[1:] == ((2, 1), (2, 1), (1, 1))
+    decide(store, Bern="verify")
+    assert read()[1:] == ((3, 0), (3, 0), (2, 0))
+
+
+def test_a_new_entity_without_majority_changes_nothing_until_the_lead_decides(tmp_path):
+    made = build_campaign(corpus(Anna="Q1"), [], name="toy", controls=0, judges=2)
+    store = create_store(tmp_path, made)
+    store.import_records(judged(made, {("gold", "Anna"): "Q5"}) + judged(made, {("gold", "Anna"): "Q6"}, "ben"))
+    overlay = build_overlay(made, store.get_records())
+    assert (overlay.changes, dict(overlay.header.undecided)) == ((), {"links without a majority": 1})
+    decide(store, Anna="Q6")
+    assert [change.becomes for change in build_overlay(made, store.get_records()).changes] == ["Q6"]
+
+
 def test_a_decision_has_no_effect_once_judges_are_no_longer_tied(store):
     decide(store, Bern="verify")
     bern = next(record for record in store.get_records() if record.judge == "ben" and record.surface == "Bern")
     store.undo_record("ben", bern.id)
     found = measure_campaign(store.campaign, store.get_records())
-    assert (found.n_lead_decisions, found.n_open) == (0, 1)
+    assert (found.ties.links, found.ties.decided, found.n_open) == (1, 0, 1)
     assert "verify (no tie, without effect)" in render_ties(find_ties(store.campaign, store.get_records()))
 
 
@@ -130,7 +177,7 @@ def test_decisions_of_the_lead_are_exported_and_imported(store, tmp_path):
     copy = create_store(tmp_path, store.campaign, "copy")
     lines = list(export_judgements(store))
     assert import_judgements(copy, "copy", lines) == (13, 0)
-    assert measure_campaign(copy.campaign, copy.get_records()).n_lead_decisions == 1
+    assert measure_campaign(copy.campaign, copy.get_records()).ties.decided == 1
     assert [judge.judge for judge in copy.list_judges()] == ["anna", "ben"]
     forged = [line.replace(b'"decision":"remove"', b'"decision":"skip"') for line in lines if b"is_lead" in line]
     with pytest.raises(InputError, match="a decision of the lead that is not about a link"):
@@ -143,6 +190,58 @@ def test_a_decision_needs_a_value(store, decision):
         decide(store, Bern=decision)
 
 
+@pytest.mark.parametrize("typo", ["verfy", "removed", "Brad", "Berlin", "64", "q"])
+def test_a_typo_is_no_entity(store, typo):
+    with pytest.raises(UsageError, match=f"{typo} is no decision, and not written like the ids of this campaign"):
+        decide(store, Bern=typo)
+
+
+@pytest.mark.parametrize(
+    ("value", "decision", "becomes"),
+    [
+        ("REMOVE", Decision.REMOVE, None),
+        ("Verify", Decision.VERIFY, None),
+        ("Q3", Decision.VERIFY, None),
+        ("Q99", Decision.MODIFY, "Q99"),
+        ("https://www.wikidata.org/wiki/Q99", Decision.MODIFY, "https://www.wikidata.org/wiki/Q99"),
+    ],
+)
+def test_a_decision_is_a_word_in_any_case_or_an_id_like_those_of_the_campaign(store, value, decision, becomes):
+    ties = find_ties(store.campaign, store.get_records())
+    parsed = parse_decision(store.campaign, ties, f"{find_names(store)['Bern']}={value}")
+    assert (parsed.decision, parsed.becomes) == (decision, becomes)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz"])
+def test_a_campaign_with_decisions_of_the_lead_is_restored_from_its_backup(
+    store, karat_cli, tmp_path, other_address, suffix
+):
+    decide(store, Bern="remove")
+    report = render_page([measure_campaign(store.campaign, store.get_records())])
+    backup = str(tmp_path / f"backup.{suffix}")
+    assert karat_cli("verify", "backup", store.database.label, "--out", backup).code == 0
+    assert karat_cli("verify", "restore", backup, other_address).code == 0
+    restored = type(store).open(other_address)
+    assert render_page([measure_campaign(restored.campaign, restored.get_records())]) == report
+
+
+def test_a_judgement_of_nobody_is_still_refused(store):
+    from karat.protocols.campaigns.backups import dump_backup
+    from karat.protocols.verification.store.backups import restore_backup
+
+    decide(store, Bern="remove")
+    lines = list(dump_backup(store.database))
+    forged = [
+        line.replace(b'"judge":"lead"', b'"judge":"nobody"').replace(b'\\"lead\\"', b'\\"nobody\\"') for line in lines
+    ]
+    with pytest.raises(InputError, match="a record of an unknown participant"):
+        restore_backup("sqlite://", "backup", forged)
+    forged = [line.replace(b',\\"is_lead_decision\\":true', b"") for line in lines]
+    assert forged != lines
+    with pytest.raises(InputError, match="a decision of the lead by somebody else, or a judgement by the lead"):
+        restore_backup("sqlite://", "backup", forged)
+
+
 def test_only_ties_can_be_decided(store):
     ties = find_ties(store.campaign, store.get_records())
     for name in ("99:0", "0:99", "Bern", ""):
@@ -153,8 +252,8 @@ def test_only_ties_can_be_decided(store):
 def test_the_lead_page_shows_ties_and_decisions(store):
     decide(store, Bern="remove")
     monitor = CampaignMonitor(store.campaign, store.get_records(), datetime(2026, 1, 2, tzinfo=UTC))
-    names = ("tied", "lead-decisions", "removed", "judgements", "untested")
-    assert [len(monitor.find_cases(name)) for name in names] == [1, 1, 2, 12, 12]
+    names = ("tied", "ties", "undecided-ties", "lead-decisions", "removed", "judgements", "untested")
+    assert [len(monitor.find_cases(name)) for name in names] == [1, 2, 1, 1, 2, 12, 12]
     assert set(monitor.qualities) == {"anna", "ben"}
 
 
@@ -165,4 +264,4 @@ def test_the_command_lists_and_decides(store, karat_cli):
     assert "2 links, 1 decided by the lead, 1 undecided" in done.out
     done = karat_cli("verify", "ties", path, "--decide", f"{names['Chur']}=verify", "--decide", "99:0=verify")
     assert done.code == 2
-    assert measure_campaign(store.campaign, store.get_records()).n_lead_decisions == 1, "nothing is half stored"
+    assert measure_campaign(store.campaign, store.get_records()).ties.decided == 1, "nothing is half stored"

@@ -37,6 +37,7 @@ function App({ initialProject }: { initialProject: api.Project }) {
   if (project.role === null || route.page === "join")
     return (
       <SignIn
+        key={route.page === "join" ? route.name : ""}
         name={project.name}
         consent={project.consent}
         message={message.text}

@@ -112,7 +112,7 @@ export function EntitySearch({
       key: entity.id,
       name: entityName(entity),
       id: entity.name === null ? "" : entity.id,
-      description: entity.description,
+      description: [entity.description, entity.types.join(", ")].filter(Boolean).join(" · ") || null,
       reason,
       select: () => onSelect(entity),
     })),

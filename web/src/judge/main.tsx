@@ -14,13 +14,23 @@ function App({ campaign }: { campaign: api.Campaign }) {
     location.hash.startsWith("#/join/") ? { page: "entrance", message: "" } : { page: "work" },
   );
   const [sessionCount, setSessionCount] = useState(0); // a new session resets the page
+  const [invitation, setInvitation] = useState(location.hash);
   useEffect(() => {
     document.title = campaign.name;
+    // An invitation that is pasted into the address of an open page.
+    const enter = () => {
+      if (!location.hash.startsWith("#/join/")) return;
+      setInvitation(location.hash);
+      setScreen({ page: "entrance", message: "" });
+    };
+    addEventListener("hashchange", enter);
+    return () => removeEventListener("hashchange", enter);
   }, []);
   if (screen.page === "exit") return <Completion progress={screen.progress} />;
   if (screen.page === "entrance")
     return (
       <SignIn
+        key={invitation}
         name={campaign.name}
         consent={campaign.consent}
         message={screen.message}

@@ -216,7 +216,7 @@ function CampaignReport({ resource }: { resource: VerificationResource }) {
           { title: "dataset" },
           ...numberColumns(
             "judges",
-            "judges who failed a control",
+            "judges who failed the controls",
             "median seconds",
             "links with several judgements",
             "agreement",
@@ -341,9 +341,7 @@ function Legend({ resource }: { resource: VerificationResource }) {
           <dt>missing from gold</dt>
           <dd>Share of the accepted links that overlap no gold link.</dd>
           <dt>kappa, alpha</dt>
-          <dd>
-            Fleiss' kappa over as many judgements of each link as most links have, and Krippendorff's alpha over all.
-          </dd>
+          <dd>Fleiss' kappa and Krippendorff's alpha over all judgements on the links that two or more judged.</dd>
           {resource.campaigns[0].resamples > 0 && (
             <>
               <dt>whisker</dt>

@@ -119,7 +119,7 @@ def command(
     karat annotate create fine --texts demo --guidelines fine-grained --system popular
     """
     from karat.data.texts import load_texts
-    from karat.kb.catalogue import open_kb
+    from karat.kb.catalogue import locate_kb, open_kb
     from karat.model.errors import UsageError
     from karat.model.output.text_layout import format_count
     from karat.protocols.annotation.creation import create_project
@@ -134,7 +134,8 @@ def command(
     corpus = load_texts(texts, format=texts_format)
     knowledge_base = None if kb is None else open_kb(kb)
     runs = [*_load_runs(corpus, predictions), *_run_systems(corpus, systems, kb, options, yes=yes)]
-    project = create_project(name, corpus, runs, options, kb=knowledge_base)
+    location = None if kb is None else locate_kb(kb)
+    project = create_project(name, corpus, runs, options, kb=knowledge_base, kb_location=location)
     annotation_store = AnnotationStore.create(store or f"{name}.sqlite", project)
     n_characters = sum(task.end - task.start for task in project.tasks)
     n_suggestions = sum(len(task.suggestions) for task in project.tasks)

@@ -13,8 +13,8 @@ from karat.cli.output import echo
 @karat_command()
 @click.argument("store")
 @serving_options(8767)
-@kb_option("Snapshot that annotators search.", default="starter")
-def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, secure_cookies: bool) -> None:
+@kb_option("Knowledge base that annotators search.  [default: that of create, or starter]")
+def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | None, secure_cookies: bool) -> None:
     """Serve a project to annotators over HTTP.
 
     Annotators and adjudicators open the links of `karat annotate invite`. Each change is on disk before the server
@@ -28,7 +28,7 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     """
     from secrets import token_urlsafe
 
-    from karat.kb.catalogue import open_snapshot
+    from karat.kb.catalogue import STARTER, open_searchable_kb
     from karat.model.errors import UsageError
     from karat.protocols.annotation.store.store import AnnotationStore
 
@@ -37,7 +37,8 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
         from karat.web.server.request_checks import LOOPBACK
     except ImportError:
         raise UsageError("karat annotate serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
-    annotation_store, snapshot = AnnotationStore.open(store), open_snapshot(kb)
+    annotation_store = AnnotationStore.open(store)
+    snapshot = open_searchable_kb(kb or annotation_store.options.kb_location or STARTER)
     expected_kb = annotation_store.options.kb
     if expected_kb not in (None, snapshot.name):
         echo(f"karat: the project was created with --kb {expected_kb}; annotators search {snapshot.name}.", err=True)

@@ -49,5 +49,6 @@ def command(store: str, kb: str | None, program: str | None, name: str | None, t
         program=program,
         timeout=timeout,
     )
-    echo(f"{outcome.label}: {outcome.decided} of {outcome.links} links judged")
+    controls = f", {outcome.controls} of them in controls" if outcome.controls else ""
+    echo(f"{outcome.label}: {outcome.decided} of {outcome.links} links judged{controls}")
     campaign_store.database.close()

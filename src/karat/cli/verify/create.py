@@ -91,9 +91,10 @@ def command(
 ) -> None:
     """Create a campaign of tasks for judges.
 
-    A task shows a passage with the links of one source; the source is hidden and the order is random. One in 20 tasks
-    is a control with three links whose correct judgement is known. By default, controls are built from links that all
-    sources share, and one link gets a wrong entity. Each line of a control file looks like
+    A task shows a passage with the links of one source; the source is hidden and the order is random. At least one in
+    20 tasks is a control with links whose correct judgement is known. Judges with less than 75 % of these correct fail.
+    By default, controls test two or three links that all sources share, one of which gets a wrong entity. Each line of
+    a control file looks like
     {"text": "…", "links": [{"start": 0, "end": 6, "entity": "Q64", "correct": ["verify"]}, …]}.
 
     \b
@@ -103,7 +104,7 @@ def command(
     """
     from karat.analysis.comparison.entries import disambiguate_names
     from karat.data.load import detect_inputs, load
-    from karat.kb.catalogue import open_kb
+    from karat.kb.catalogue import locate_kb, open_kb
     from karat.model.output.text_layout import format_count
     from karat.protocols.verification.creation import create_campaign, lacks_controls
     from karat.protocols.verification.store.store import CampaignStore
@@ -112,7 +113,9 @@ def command(
     corpus, runs = detect_inputs(gold, predictions).load(needs_labels=False) if predictions else (load(gold), [])
     echo_warnings((corpus, run) for run in runs)
     knowledge_base = None if kb is None else open_kb(kb)
-    campaign = create_campaign(name, corpus, disambiguate_names(runs, predictions), options, kb=knowledge_base)
+    location = None if kb is None else locate_kb(kb)
+    named_runs = disambiguate_names(runs, predictions)
+    campaign = create_campaign(name, corpus, named_runs, options, kb=knowledge_base, kb_location=location)
     store_path = store or f"{name}.sqlite"
     campaign_store = CampaignStore.create(store_path, campaign)
     n_tasks = sum(not task.is_control for task in campaign.tasks)
@@ -129,9 +132,10 @@ def command(
     if kb is None and campaign.options.kb is not None:
         echo(f"ids: of different schemes; the knowledge base {campaign.options.kb} maps them onto each other")
     if lacks_controls(campaign, options):
+        advice = "Pass" if kb else "Pass --kb, which adds entities to choose from, or"
         echo(
             "karat: no controls were created, because no passage has two links that all sources share and a plausible "
-            "wrong entity. Judges are not tested. Pass controls of your own with --controls FILE.",
+            f"wrong entity. Judges are not tested. {advice} controls of your own with --controls FILE.",
             err=True,
         )
     campaign_store.database.close()

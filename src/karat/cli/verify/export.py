@@ -13,7 +13,8 @@ from karat.cli.options.declaration import karat_command, option
 def command(store: str, out: str) -> None:
     """Export the judgements under pseudonyms.
 
-    Each record includes what the judge saw.
+    Each record has the document, the mention and its entity, the decision, the source, and whether the task is a
+    control. The texts are in the backup (`karat verify backup`).
     """
     from karat.protocols.verification.store.backups import export_judgements
     from karat.protocols.verification.store.store import CampaignStore

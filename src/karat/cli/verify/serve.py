@@ -12,8 +12,8 @@ from karat.cli.options.scoring import kb_option
 @karat_command()
 @click.argument("store")
 @serving_options(8766)
-@kb_option("Snapshot that judges search.", default="starter")
-def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, secure_cookies: bool) -> None:
+@kb_option("Knowledge base that judges search.  [default: that of create, or starter]")
+def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | None, secure_cookies: bool) -> None:
     """Serve a campaign to judges over HTTP.
 
     Judges open the links of `karat verify invite` on a computer or phone. Each judgement is on disk before the server
@@ -27,7 +27,7 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     """
     from secrets import token_urlsafe
 
-    from karat.kb.catalogue import open_snapshot
+    from karat.kb.catalogue import STARTER, open_searchable_kb
     from karat.model.errors import UsageError
     from karat.protocols.verification.store.store import CampaignStore
 
@@ -37,7 +37,6 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str, s
     except ImportError:
         raise UsageError("karat verify serve needs FastAPI and uvicorn: pip install 'karat[verify]'") from None
     campaign_store, token = CampaignStore.open(store), token_urlsafe(24)
-    config = JudgingConfig(
-        campaign_store, open_snapshot(kb), (*LOOPBACK, host, *hosts), secure_cookies, lead_token=token
-    )
+    snapshot = open_searchable_kb(kb or campaign_store.options.kb_location or STARTER)
+    config = JudgingConfig(campaign_store, snapshot, (*LOOPBACK, host, *hosts), secure_cookies, lead_token=token)
     serve_campaign(campaign_store, create_app(config), host, port, token)

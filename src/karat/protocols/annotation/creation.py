@@ -84,12 +84,18 @@ class NewProject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def create_project(
-    name: str, corpus: Corpus, runs: Sequence[Run] = (), options: NewProject | None = None, *, kb: KB | None = None
+    name: str,
+    corpus: Corpus,
+    runs: Sequence[Run] = (),
+    options: NewProject | None = None,
+    *,
+    kb: KB | None = None,
+    kb_location: str | None = None,
 ) -> Project:
     """Create an annotation project about the texts of a corpus, with suggestions from the predictions of systems.
 
-    Gold labels of the corpus are not used. `kb` resolves ids and names entities. Raise `UsageError` or `InputError` for
-    invalid options and files.
+    Gold labels of the corpus are not used. `kb` resolves ids and names entities, and `kb_location` says where it can
+    be opened again. Raise `UsageError` or `InputError` for invalid options and files.
     """
     options = options or NewProject()
     options.check()
@@ -129,6 +135,7 @@ def create_project(
         scheme=options.get_scheme(),
         whitelist=options.get_whitelist(),
         kb=None if kb is None else kb.name,
+        kb_location=kb_location,
         consent=_read_consent(options.consent),
         counts={description: count for description, count in counts.items() if count},
     )

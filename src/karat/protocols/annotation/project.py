@@ -90,6 +90,8 @@ class ProjectOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """Types of entities that are annotated; empty if all are."""
     kb: str | None = None
     """Name of the knowledge base."""
+    kb_location: str | None = None
+    """Folder or name from which the knowledge base was opened; annotators search there unless told otherwise."""
     consent: str = ""
     """Consent form."""
     counts: Mapping[str, int] = {}

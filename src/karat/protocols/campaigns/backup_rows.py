@@ -34,11 +34,13 @@ def read_tables(
     lines: Iterable[tuple[int, dict[str, Any]]],
     command: CampaignCommand,
     upgrade_row: UpgradeRow | None = None,
+    authors: Iterable[str] = (),
 ) -> TableRows:
     """Return the rows of a backup by table, checked for types, keys and references; raise `InputError` if one is wrong.
 
     `label` names the backup, and `lines` are line numbers with objects. The backup must be one of a campaign for
-    `command`. `upgrade_row` upgrades the rows of an earlier layout. Contents of tasks and records are not checked.
+    `command`. `upgrade_row` upgrades the rows of an earlier layout. `authors` may have records without being
+    participants. Contents of tasks and records are not checked.
     """
     tables: TableRows = {name: [] for name in METADATA.tables}
     keys: dict[tuple[str, str], set[object]] = {}
@@ -62,7 +64,7 @@ def read_tables(
                 raise row_error(where, f"a second row of the table {name} with the same {key_name}")
             values.add(value)
         tables[name].append(row)
-    _check_references(label, tables, command)
+    _check_references(label, tables, command, frozenset(authors))
     return tables
 
 
@@ -102,8 +104,11 @@ def _list_keys(table: Table, row: Mapping[str, Any]) -> list[tuple[str, object]]
     return keys + [(str(column.name), row[column.name]) for column in table.columns if column.unique]
 
 
-def _check_references(label: str, tables: TableRows, command: CampaignCommand) -> None:
-    """Raise `InputError` if properties are missing or of another kind, or rows refer to rows that do not exist."""
+def _check_references(label: str, tables: TableRows, command: CampaignCommand, authors: frozenset[str]) -> None:
+    """Raise `InputError` if properties are missing or of another kind, or rows refer to rows that do not exist.
+
+    `authors` of records need no row.
+    """
     properties = get_properties(tables)
     if properties.get("layout") != LAYOUT or not {"options", "secret"} <= properties.keys():
         raise row_error(label, "no layout, options or secret of a campaign")
@@ -111,7 +116,7 @@ def _check_references(label: str, tables: TableRows, command: CampaignCommand) -
     tasks = {row["number"] for row in tables[TASKS.name]}
     judges = {row["pseudonym"] for row in tables[JUDGES.name]}
     for row in tables[RECORDS.name]:
-        if row["judge"] not in judges:
+        if row["judge"] not in judges | authors:
             raise row_error(f"{label}: record {row['seq']}", "a record of an unknown participant")
     for row in tables[LEASES.name]:
         if row["task"] not in tasks or row["judge"] not in judges or row["state"] not in _STATES:

@@ -47,14 +47,15 @@ def restore_tables(
     check_content: Callable[[str, TableRows], None],
     open_store: Callable[[Database, bool], _T],
     upgrades: Mapping[str, UpgradeRow] | None = None,
+    authors: Iterable[str] = (),
 ) -> _T:
     """Restore a backup into an empty database of any kind, and return its store.
 
     `target` is the address of the database; `label` names the backup in errors. The backup must be one of a campaign
     for `command`. `check_content` raises `InputError` if tasks or records are invalid. `open_store` returns the store
     of a database, given whether the backup is of an earlier layout; `upgrades` has a function for each such layout.
-    Raise `InputError` if the backup is invalid or the database contains a campaign. All rows are checked before the
-    first one is stored, and a failure leaves no new file.
+    `authors` may have records without being participants. Raise `InputError` if the backup is invalid or the database
+    contains a campaign. All rows are checked before the first one is stored, and a failure leaves no new file.
     """
     iterator = iter(lines)
     head = next(iterator, b"{}")
@@ -62,7 +63,7 @@ def restore_tables(
     layout = str(header.get("layout", ""))
     upgrade_row = (upgrades or {}).get(layout)
     layout = BACKUP_LAYOUT if upgrade_row is None else layout
-    tables = read_tables(label, read_lines(label, chain([head], iterator), layout), command, upgrade_row)
+    tables = read_tables(label, read_lines(label, chain([head], iterator), layout), command, upgrade_row, authors)
     check_content(label, tables)
     if upgrade_row is None:
         _check_row_counts(label, tables, header.get("rows"))

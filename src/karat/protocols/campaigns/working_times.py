@@ -27,9 +27,9 @@ def min_seconds(n_decisions: int, n_characters: int) -> float:
 
 
 def elapsed_seconds(start: str, end: str) -> float | None:
-    """Return the seconds between two times of the server in ISO 8601; None if the clock was set back between them."""
-    seconds = (parse_time(end) - parse_time(start)).total_seconds()
-    return seconds if seconds >= 0 else None
+    """Return the seconds between two times of the server in ISO 8601; None without two times in order."""
+    first, last = parse_time(start), parse_time(end)
+    return (last - first).total_seconds() if _BEGINNING < first <= last else None
 
 
 def parse_time(text: str) -> datetime:

@@ -28,7 +28,9 @@ class AutoJudgement(NamedTuple):
     decided: int
     """Number of links with a decision."""
     links: int
-    """Number of links in all tasks."""
+    """Number of links in these tasks."""
+    controls: int = 0
+    """Number of those links that are in controls."""
 
 
 def judge_campaign(
@@ -67,7 +69,8 @@ def judge_campaign(
         ]
         store.record_auto_decisions(judge, label, task, submissions)
         count += len(submissions)
-    return AutoJudgement(label, count, sum(len(task.links) for task in tasks))
+    n_control_links = sum(len(task.links) for task in tasks if task.is_control)
+    return AutoJudgement(label, count, sum(len(task.links) for task in tasks), n_control_links)
 
 
 class AutoDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,8 +109,8 @@ class ProgramTask(msgspec.Struct, frozen=True):
 class ProgramResponse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Response of a program to a task, one per line."""
 
-    decisions: tuple[AutoDecision, ...]
-    """One decision for each link."""
+    decisions: tuple[AutoDecision | None, ...]
+    """One decision for each link; None if the judge makes none."""
 
 
 def judge_by_names(tasks: Sequence[JudgingTask], kb: KB) -> list[list[AutoDecision]]:
@@ -194,14 +197,15 @@ def _parse_response(command: str, number: int, line: bytes, task: JudgingTask) -
         raise _program_error(label, str(problem), '{"decisions": [{"decision": "verify"}, …]}') from None
     if len(decisions) != len(task.links):
         raise _program_error(label, f"{len(decisions)} decisions", f"{len(task.links)}, one for each link")
-    for decision in decisions:
+    filled = [AutoDecision(None) if decision is None else decision for decision in decisions]
+    for decision in filled:
         if decision.decision is not None and (
             decision.decision not in OUTCOMES or (decision.decision is Decision.MODIFY) != bool(decision.becomes)
         ):
             raise _program_error(
                 label, f"the decision {decision.decision}", "verify, remove, or modify with the entity it becomes"
             )
-    return list(decisions)
+    return filled
 
 
 def _program_error(label: str, problem: str, expected: str) -> InputError:

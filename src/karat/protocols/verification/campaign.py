@@ -115,11 +115,13 @@ class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     batch: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT_BATCH
     """Number of tasks per judge, including controls; 0 means unlimited."""
     controls: Annotated[int, msgspec.Meta(ge=0)] = 1
-    """Number of control tasks per batch, or per 20 tasks if their number is unlimited."""
+    """Number of control tasks per block of at most 20 tasks of a judge."""
     lease: Annotated[float, msgspec.Meta(gt=0)] = 1800.0
     """Seconds for which a task is reserved for a judge."""
     kb: str | None = None
     """Name of the knowledge base."""
+    kb_location: str | None = None
+    """Folder or name from which the knowledge base was opened; judges search there unless told otherwise."""
     consent: str = ""
     """Consent form."""
     guidelines: str = ""
@@ -134,10 +136,26 @@ class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
         """Name of the gold standard among the sources."""
         return self.sources[0]
 
+    def list_blocks(self, n_tasks: int) -> list[range]:
+        """Return the blocks into which the tasks of a judge are divided, each with `controls` controls.
+
+        A batch is divided into equal blocks of at most 20 tasks. Without limit, blocks have 20 tasks; those that begin
+        within the first `n_tasks` + 1 tasks are returned.
+        """
+        if not self.batch:
+            return [range(start, start + DEFAULT_BATCH) for start in range(0, n_tasks + 1, DEFAULT_BATCH)]
+        n_blocks = ceil(self.batch / DEFAULT_BATCH)
+        return [range(self.batch * i // n_blocks, self.batch * (i + 1) // n_blocks) for i in range(n_blocks)]
+
     @property
-    def test_interval(self) -> int:
-        """Number of tasks of a judge among which are `controls` controls."""
-        return self.batch or DEFAULT_BATCH
+    def block_size(self) -> int:
+        """Number of tasks in the smallest block."""
+        return min(map(len, self.list_blocks(0)))
+
+    @property
+    def n_batch_controls(self) -> int:
+        """Number of controls in a batch."""
+        return self.controls * len(self.list_blocks(0))
 
     @property
     def n_unselected(self) -> int:
@@ -165,7 +183,7 @@ class Campaign(msgspec.Struct, frozen=True):
         options = self.options
         if not options.batch:
             return None
-        return max(options.judges, ceil(self.n_judgements / (options.batch - options.controls)))
+        return max(options.judges, ceil(self.n_judgements / (options.batch - options.n_batch_controls)))
 
     def require_people(self, n_people: int) -> None:
         """Raise `UsageError` with the numbers if `n_people` cannot judge every task as often as it needs."""
@@ -177,7 +195,9 @@ class Campaign(msgspec.Struct, frozen=True):
                 f"{options.judges:,} people judge each link, but --people is {n_people:,}. Find more people, or lower "
                 "--judges."
             )
-        n_tasks = ceil(self.n_judgements / n_people) + options.controls
+        n_tasks = n_needed = ceil(self.n_judgements / n_people)
+        while n_tasks - msgspec.structs.replace(options, batch=n_tasks).n_batch_controls < n_needed:
+            n_tasks += 1
         raise UsageError(
             f"{self.n_judgements:,} judgements need {needed:,} people with {options.batch:,} tasks each, but --people "
             f"is {n_people:,}. Find more people, raise --tasks-per-judge to {n_tasks:,}, or lower --judges."

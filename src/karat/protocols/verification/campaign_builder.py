@@ -76,10 +76,6 @@ def build_campaign(
     The controls among them depend on `secret` (default: a new one) instead, because judges may know the seed. Other
     parameters: see `CampaignOptions`. Raise `UsageError` if there are no links to judge, or sources share a name.
     """
-    if controls >= (batch or DEFAULT_BATCH):
-        raise UsageError(
-            f"{controls} of {batch or DEFAULT_BATCH} tasks would be controls. Set a larger batch, or fewer controls."
-        )
     names = (GOLD, *(run.name for run in runs))
     if len(set(names)) < len(names):
         raise UsageError(f"sources need different names, not {', '.join(names)}. Rename the prediction files.")
@@ -136,6 +132,11 @@ def build_campaign(
             document.id: tuple(map(_shorten_label, document.labels)) for document in corpus if document.labels
         },
     )
+    if controls >= options.block_size:
+        raise UsageError(
+            f"{controls} of {options.block_size} tasks would be controls. Raise --tasks-per-judge, or pass --controls "
+            "none."
+        )
     return Campaign(options, number_tasks(all_tasks), secret)
 
 

@@ -70,16 +70,25 @@ class NewCampaign(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def create_campaign(
-    name: str, corpus: Corpus, runs: Sequence[Run], options: NewCampaign | None = None, *, kb: KB | None = None
+    name: str,
+    corpus: Corpus,
+    runs: Sequence[Run],
+    options: NewCampaign | None = None,
+    *,
+    kb: KB | None = None,
+    kb_location: str | None = None,
 ) -> Campaign:
     """Build a campaign or survey about the gold standard `corpus` and the predictions `runs`.
 
-    `kb` resolves ids. Raise `UsageError` or `InputError` for invalid options and control files, and if `people` are too
-    few to judge every task.
+    `kb` resolves ids, and `kb_location` says where it can be opened again. Raise `UsageError` or `InputError` for
+    invalid options and control files, and if `people` are too few to judge every task.
     """
     options = options or NewCampaign()
     options.check()
     campaign = _build(name, corpus, runs, options, kb)
+    campaign = msgspec.structs.replace(
+        campaign, options=msgspec.structs.replace(campaign.options, kb_location=kb_location)
+    )
     if options.people is not None:
         campaign.require_people(options.people)
     return campaign
@@ -147,4 +156,8 @@ def _read_text(path: str | None, template: str) -> str:
     if path is None:
         return template
     source = Source(path)
-    return decode_utf8(source.read_bytes(), source)
+    text = decode_utf8(source.read_bytes(), source)
+    if not text.strip():
+        remedy = "Write the text, or remove the option for the default one"
+        raise InputError(source.label, actual="an empty file", expected="the text that judges read", remedy=remedy)
+    return text

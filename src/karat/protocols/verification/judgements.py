@@ -121,7 +121,7 @@ class Consensus(NamedTuple):
     becomes: str | None
     """Entity after the decision; None if the link is removed."""
     votes: Mapping[str, int]
-    """Number of judges by decision; `lead` is 1 if the lead decided a tie."""
+    """Number of judgements by decision; `lead` is 1 if the lead decided a tie."""
 
     @property
     def is_lead_decision(self) -> bool:

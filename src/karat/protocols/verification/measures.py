@@ -9,16 +9,15 @@ from typing import NamedTuple
 
 from karat.protocols.verification.campaign import Campaign, CampaignOptions
 from karat.protocols.verification.judgements import PEOPLE, Judgement
+from karat.protocols.verification.judging_times import JudgingTimes, collect_times, summarise_times
 from karat.protocols.verification.outcomes import (
     JudgeAgreement,
     JudgeQuality,
-    JudgingTimes,
     agreement_with_people,
     collect_judged_links,
     first_decisions,
     judge_agreement,
     judge_qualities,
-    judging_times,
     select_judgements,
 )
 from karat.protocols.verification.posthoc import (
@@ -42,6 +41,7 @@ from karat.protocols.verification.posthoc import (
     posthoc_counts,
     posthoc_intervals,
 )
+from karat.protocols.verification.ties import TieCounts, count_ties, find_ties
 
 
 class SourceScores(NamedTuple):
@@ -96,7 +96,7 @@ class SourceMeasures:
     n_tied: int
     """Number of links that all required judges have judged without a majority, and that the lead has not decided."""
     n_lead_decisions: int
-    """Number of such links that the lead has decided; they have an outcome."""
+    """Number of links without a majority that the lead has decided; they have an outcome."""
     original: Mapping[str, SourceScores]
     """Scores against the original gold standard, for `strong` and `weak` matching."""
     posthoc: Mapping[str, SourceScores]
@@ -141,7 +141,7 @@ class Verification:
     judges: tuple[JudgeQuality, ...]
     """Quality of each judge."""
     times: JudgingTimes
-    """Seconds per judgement."""
+    """Seconds per judgement that counts."""
     excluded: Mapping[str, int]
     """Number of excluded judgements by reason."""
     n_additions: int
@@ -156,6 +156,8 @@ class Verification:
     """Links that two or more judges judged, from any source, and whether all of them agree."""
     digest: str = ""
     """Digest of the gold standard."""
+    ties: TieCounts | None = None
+    """Ties of people, each link once, as `find_ties` lists them; None for an automatic judge."""
     scores_reason: str | None = None
     """Reason why precision and recall are undefined for all sources, before and after; None if they are not."""
 
@@ -168,16 +170,6 @@ class Verification:
     def n_open(self) -> int:
         """Number of links of all sources that still need judgements."""
         return sum(source.n_open for source in self.sources)
-
-    @property
-    def n_tied(self) -> int:
-        """Number of ties of all sources that are undecided."""
-        return sum(source.n_tied for source in self.sources)
-
-    @property
-    def n_lead_decisions(self) -> int:
-        """Number of ties of all sources that the lead has decided."""
-        return sum(source.n_lead_decisions for source in self.sources)
 
     @property
     def recall_reason(self) -> str | None:
@@ -278,7 +270,7 @@ def measure_campaign(
             if name is not None
         ),
         judges=tuple(judge_qualities(campaign, records)),
-        times=judging_times(selected.judgements),
+        times=summarise_times(selected.judgements, collect_times(campaign, records)),
         excluded=selected.excluded,
         n_additions=len(selected.additions),
         excluded_links={
@@ -293,6 +285,7 @@ def measure_campaign(
             if len(decisions) > 1
         },
         digest=options.digest,
+        ties=count_ties(find_ties(campaign, records)) if machine is None else None,
         scores_reason=scores_reason,
     )
 

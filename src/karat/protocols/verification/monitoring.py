@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from karat.protocols.campaigns.working_times import elapsed_seconds, min_seconds, parse_time
+from karat.protocols.campaigns.working_times import parse_time
 from karat.protocols.verification.campaign import Campaign, JudgingTask
 from karat.protocols.verification.judgements import (
     REQUIRED_DECISIONS,
@@ -21,6 +21,7 @@ from karat.protocols.verification.judgements import (
     effective_judgements,
     select_votes,
 )
+from karat.protocols.verification.judging_times import JudgementTime, collect_times
 from karat.protocols.verification.outcomes import (
     JudgeAgreement,
     JudgeQuality,
@@ -33,8 +34,7 @@ from karat.protocols.verification.outcomes import (
     select_judgements,
 )
 from karat.protocols.verification.posthoc import JudgedLink, TextLink
-
-_TIMED_DECISIONS: Final = (*REQUIRED_DECISIONS, Decision.ADD)
+from karat.protocols.verification.ties import TiedLink, find_ties
 
 
 class TimedJudgement(NamedTuple):
@@ -49,7 +49,7 @@ class TimedJudgement(NamedTuple):
     is_correct_control: bool | None
     """Whether a decision on a control is correct; None if it tests nothing."""
     is_excluded: bool
-    """Whether the judgement does not count, because the judge failed a control."""
+    """Whether the judgement does not count, because the judge failed the controls."""
     is_untested: bool = False
     """Whether the judgement counts though no control has tested the judge yet."""
 
@@ -104,7 +104,7 @@ class CampaignMonitor:
         return tuple(
             TimedJudgement(
                 judgement,
-                *times.get(judgement.id, (None, False)),
+                *times.get(judgement.id, JudgementTime()),
                 controls.get(judgement.id),
                 results[judgement.judge] == "failed",
                 results[judgement.judge] == "not tested",
@@ -113,30 +113,9 @@ class CampaignMonitor:
         )
 
     @cached_property
-    def _times(self) -> dict[str, tuple[float | None, bool]]:
-        """Time of each first decision on a link, and whether it is too short to be true, by record id.
-
-        The page measures the time, but a page can be made to lie. No judgement takes longer than the time since the
-        judge's previous record on the clock of the server, so the shorter of both counts.
-        """
-        previous: dict[str, Judgement] = {}
-        passages: set[tuple[str, str, int]] = set()
-        links: set[tuple[str, int, int | None, int | None]] = set()
-        times: dict[str, tuple[float | None, bool]] = {}
-        for record in self._people_records:
-            task = self._tasks[record.task]
-            passage = (record.judge, task.document, task.start)
-            link = (record.judge, record.task, record.link, record.start)
-            earlier = previous.get(record.judge)
-            if record.decision in _TIMED_DECISIONS and link not in links:
-                gap = None if earlier is None else elapsed_seconds(earlier.server_time, record.server_time)
-                seconds = min((value for value in (record.seconds, gap) if value is not None), default=None)
-                shortest = min_seconds(1, 0 if passage in passages else len(task.text))
-                times[record.id] = (seconds, seconds is not None and seconds < shortest)
-            previous[record.judge] = record
-            passages.add(passage)
-            links.add(link)
-        return times
+    def _times(self) -> dict[str, JudgementTime]:
+        """Time of each first decision on a link, by record id."""
+        return collect_times(self.campaign, self._people_records)
 
     @cached_property
     def _control_results(self) -> dict[str, bool]:
@@ -158,7 +137,7 @@ class CampaignMonitor:
         """The judgements that test judges, oldest first, also if they were withdrawn after the first answer."""
         results = self._control_results
         return tuple(
-            TimedJudgement(record, *self._times.get(record.id, (None, False)), results[record.id], is_excluded=False)
+            TimedJudgement(record, *self._times.get(record.id, JudgementTime()), results[record.id], is_excluded=False)
             for record in self._people_records
             if record.id in results
         )
@@ -266,11 +245,15 @@ class CampaignMonitor:
         """Find all cases of a filter."""
         if name in JUDGEMENT_FILTERS:
             source = self._control_judgements if name in _CONTROL_FILTERS else self.judgements
+            if name == "added":  # as in the report
+                source = tuple(item for item in source if not self._tasks[item.judgement.task].is_control)
             return [
                 JudgedCase(self._tasks[item.judgement.task], item.judgement.link, (item,))
                 for item in source
                 if JUDGEMENT_FILTERS[name](item)
             ]
+        if name in TIE_FILTERS:
+            return self._find_ties(TIE_FILTERS[name])
         if name in _SHARED_FILTERS:
             return self._find_shared(LINK_FILTERS[name])
         if name in _ANSWER_FILTERS:
@@ -308,6 +291,27 @@ class CampaignMonitor:
                 cases[link] = JudgedCase(task, index, (*earlier, *added))
         return list(cases.values())
 
+    @cached_property
+    def ties(self) -> dict[TextLink, TiedLink]:
+        """Ties of judges by link, as `karat verify ties` lists them; none in a survey."""
+        if self.campaign.options.kind == "survey":
+            return {}
+        ties = find_ties(self.campaign, self.records)
+        return {tie.task.to_text_link(tie.link): tie for tie in ties if tie.is_tied}
+
+    def _find_ties(self, is_selected: Callable[[TiedLink], bool]) -> list[JudgedCase]:
+        """Return the ties that a filter selects, each link once, with the judgements on it for any source."""
+        by_id = {item.judgement.id: item for item in self.judgements}
+        return [
+            JudgedCase(
+                tie.task,
+                tie.link_index,
+                tuple(by_id[judgement.id] for group in tie.judgements.values() for judgement in group),
+            )
+            for tie in self.ties.values()
+            if is_selected(tie)
+        ]
+
     def get_outcome(self, case: JudgedCase) -> JudgedLink | None:
         """Return the link of a case with its outcome; None for a control or a whole task."""
         return None if case.link is None else self._outcomes.get((case.task.number, case.link))
@@ -323,7 +327,7 @@ JUDGEMENT_FILTERS: Final[Mapping[str, Callable[[TimedJudgement], bool]]] = {
     "excluded": lambda item: item.is_excluded and item.judgement.decision in REQUIRED_DECISIONS,
     "untested": lambda item: item.is_untested and item.judgement.decision in REQUIRED_DECISIONS,
     "late": lambda item: item.judgement.is_late and item.judgement.decision in REQUIRED_DECISIONS,
-    "added": lambda item: item.judgement.decision is Decision.ADD,
+    "added": lambda item: item.judgement.decision is Decision.ADD and not item.is_excluded,
     "skipped": lambda item: item.judgement.decision is Decision.SKIP,
 }
 """Filters of judgements by name."""
@@ -338,7 +342,6 @@ LINK_FILTERS: Final[Mapping[str, Callable[..., bool]]] = {
     "modified": lambda link: link.outcome is Decision.MODIFY,
     "removed": lambda link: link.outcome is Decision.REMOVE,
     "tied": lambda link: link.is_tied,
-    "lead-decisions": lambda link: link.is_lead_decision,
     "open": lambda link: link.outcome is None and not link.is_tied,
     "shared": lambda decisions: True,
     "agreed": lambda decisions: len({*decisions.values()}) == 1,
@@ -346,5 +349,12 @@ LINK_FILTERS: Final[Mapping[str, Callable[..., bool]]] = {
 }
 """Filters of links by name: by outcome, and by agreement of several judges."""
 
-FILTERS: Final = (*JUDGEMENT_FILTERS, *LINK_FILTERS, *_ANSWER_FILTERS)
+TIE_FILTERS: Final[Mapping[str, Callable[[TiedLink], bool]]] = {
+    "ties": lambda tie: True,
+    "undecided-ties": lambda tie: tie.lead_decision is None,
+    "lead-decisions": lambda tie: tie.lead_decision is not None,
+}
+"""Filters of ties by name. They include ties on the new entity and those of judges of several sources."""
+
+FILTERS: Final = (*JUDGEMENT_FILTERS, *LINK_FILTERS, *TIE_FILTERS, *_ANSWER_FILTERS)
 """Names of all filters. `answered` and `unanswered` are for mentions of surveys, which have no outcome."""

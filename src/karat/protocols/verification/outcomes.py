@@ -8,7 +8,7 @@ from itertools import combinations
 from math import ceil
 from random import Random
 from statistics import median
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,11 +23,15 @@ from karat.protocols.verification.judgements import (
     find_consensus,
     find_tie,
 )
+from karat.protocols.verification.judging_times import JudgementTime, collect_times
 from karat.protocols.verification.posthoc import JudgedLink, TextLink
 from karat.stats.agreement import cohen_kappa, fleiss_kappa, full_agreement, krippendorff_alpha
 
 ControlResult: TypeAlias = Literal["passed", "failed", "partly failed", "not tested"]
 """Result of a judge's control tasks; an automatic judge partly fails if it fails in some of its batches."""
+
+MIN_CORRECT: Final = 0.75
+"""Share of the tested decisions on controls that must be correct. Who verifies every link has at most two thirds."""
 
 
 class JudgeQuality(JsonRecord, frozen=True):
@@ -65,8 +69,8 @@ class JudgingBatch(NamedTuple):
 def auto_judge_batches(campaign: Campaign, machine: str) -> list[JudgingBatch]:
     """Divide all tasks into batches, each with controls of its own, drawn at random.
 
-    So an automatic judge is tested like the people who would do the same tasks: a wrong decision on a control discards
-    one batch. Batches are as large as those of people, or larger if there are too few controls, because one decision
+    So an automatic judge is tested like the people who would do the same tasks, but a failed control discards only one
+    batch. Batches are as large as the blocks of people, or larger if there are too few controls, because one decision
     cannot test two batches. The draw depends on the seed of the campaign and the name of the judge (`machine`). Without
     controls there is one batch.
     """
@@ -76,7 +80,7 @@ def auto_judge_batches(campaign: Campaign, machine: str) -> list[JudgingBatch]:
     if not controls or not options.controls:
         return [JudgingBatch(frozenset(tasks), frozenset())]
     n_controls = min(options.controls, len(controls))
-    size = max(1, options.test_interval - options.controls)
+    size = max(1, options.block_size - options.controls)
     n_batches = max(1, min(ceil(len(tasks) / size), len(controls) // n_controls))
     drawn = Random(f"{options.seed} {machine}").sample(controls, n_batches * n_controls)
     return [
@@ -111,17 +115,22 @@ def control_answer(task: JudgingTask, records: Sequence[Judgement]) -> dict[int,
     return _latest_answer(records) if answer is None else answer
 
 
-def passes_control(task: JudgingTask, records: Sequence[Judgement]) -> bool | None:
-    """Return whether a judge passes a control task: True, False after a wrong decision, None if links are undecided.
+def evaluate_controls(tasks: Mapping[int, JudgingTask], records: Mapping[int, Sequence[Judgement]]) -> ControlResult:
+    """Return whether a judge passes the controls: not if less than `MIN_CORRECT` of the tested decisions are correct.
 
-    The first complete answer decides, or the present one as long as there is none. `records` are all records of one
-    judge on this task, oldest first.
+    On each control, the first complete answer decides, or the present one as long as there is none. A judge without a
+    complete answer is not tested. `tasks` are keyed by number, `records` are all records of the judge on each control.
     """
-    tested = {index: link.correct for index, link in enumerate(task.links) if link.correct}
-    answer = control_answer(task, records)
-    if any(index in tested and judgement.decision not in tested[index] for index, judgement in answer.items()):
-        return False
-    return None if first_answer(task, records) is None else True
+    decisions = [
+        judgement.decision in tasks[number].links[index].correct
+        for number, group in records.items()
+        for index, judgement in control_answer(tasks[number], group).items()
+        if tasks[number].links[index].correct
+    ]
+    if decisions and sum(decisions) < MIN_CORRECT * len(decisions):
+        return "failed"
+    has_answer = any(first_answer(tasks[number], group) is not None for number, group in records.items())
+    return "passed" if has_answer else "not tested"
 
 
 def _latest_answer(records: Iterable[Judgement]) -> dict[int, Judgement]:
@@ -178,8 +187,10 @@ def _test_judges(campaign: Campaign, records: Iterable[Judgement]) -> list[_Test
             if machine is None
             else auto_judge_batches(campaign, machine)
         )
-        passes = {number: passes_control(tasks[number], group) for number, group in controls.items()}
-        results = [(batch, _batch_result([passes.get(number) for number in batch.controls])) for batch in batches]
+        results = [
+            (batch, evaluate_controls(tasks, {n: controls[n] for n in sorted(batch.controls) if n in controls}))
+            for batch in batches
+        ]
         if machine is None and has_skipped_controls(campaign, judgements):
             results = [(batch, "failed") for batch in batches]
         answers = {number: control_answer(tasks[number], group) for number, group in controls.items()}
@@ -187,23 +198,21 @@ def _test_judges(campaign: Campaign, records: Iterable[Judgement]) -> list[_Test
     return tested
 
 
-def _batch_result(passes: Sequence[bool | None]) -> ControlResult:
-    """Return the result of a batch from whether its controls were passed; None if a control is undecided."""
-    return "failed" if False in passes else "passed" if True in passes else "not tested"
-
-
 def judge_qualities(campaign: Campaign, records: Iterable[Judgement]) -> list[JudgeQuality]:
     """Measure each judge, including automatic ones, in the order of their first judgement that still counts.
 
-    A person with one failed control task, or who skipped all control tasks, has failed. An automatic judge has failed
-    if it failed in all batches with a result.
+    A person with too many wrong decisions on controls, or who skipped all of them, has failed. An automatic judge has
+    failed if it failed in all batches with a result.
     """
-    tasks = {task.number: task for task in campaign.tasks}
-    return [_measure_quality(tested, tasks) for tested in _test_judges(campaign, records)]
+    tasks, all_records = {task.number: task for task in campaign.tasks}, list(records)
+    times = collect_times(campaign, all_records)
+    return [_measure_quality(tested, tasks, times) for tested in _test_judges(campaign, all_records)]
 
 
-def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> JudgeQuality:
-    """Measure one judge; `tasks` has all tasks of the campaign by number."""
+def _measure_quality(
+    tested: _TestedJudge, tasks: Mapping[int, JudgingTask], times: Mapping[str, JudgementTime]
+) -> JudgeQuality:
+    """Measure one judge; `tasks` has all tasks of the campaign by number, `times` those of judgements by record id."""
     decided = [judgement for judgement in tested.judgements if judgement.decision in OUTCOMES]
     sampled = frozenset[int]().union(*(batch.controls for batch, _ in tested.results))
     outcomes = [
@@ -214,7 +223,8 @@ def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> 
     ]
     results = [result for _, result in tested.results]
     defined = set(results) - {"not tested"}
-    times = [judgement.seconds for judgement in decided if judgement.seconds is not None]
+    all_seconds = [times.get(judgement.id, JudgementTime()).seconds for judgement in decided]
+    seconds = [value for value in all_seconds if value is not None]
     return JudgeQuality(
         tested.judge,
         tested.judgements[0].machine,
@@ -222,7 +232,7 @@ def _measure_quality(tested: _TestedJudge, tasks: Mapping[int, JudgingTask]) -> 
         len(outcomes),
         sum(outcomes),
         "not tested" if not defined else "partly failed" if len(defined) == 2 else defined.pop(),
-        median(times) if times else None,
+        median(seconds) if seconds else None,
         len(results),
         results.count("failed"),
     )
@@ -298,7 +308,7 @@ def _exclusion_reason(
         return "tasks skipped"
     if judgement.task not in failed[judgement.judge]:
         return None
-    return "of judges who failed a control" if machine is None else "in batches with a failed control"
+    return "of judges who failed the controls" if machine is None else "in batches with failed controls"
 
 
 def collect_judged_links(
@@ -326,7 +336,8 @@ def collect_judged_links(
                     judged_link._replace(
                         outcome=consensus.decision,
                         becomes=consensus.becomes,
-                        is_lead_decision=consensus.is_lead_decision,
+                        is_lead_decision=consensus.is_lead_decision
+                        and find_tie(link_judgements, required) == "decision",
                     )
                 )
     return links
@@ -355,14 +366,15 @@ class JudgeAgreement(JsonRecord, frozen=True):
     observed: float | None
     """Share of links on which all judges agree; None if undefined."""
     kappa: float | None
-    """Fleiss' kappa over the links with at least as many judgements as most links have, and no further ones;
-    Cohen's kappa for an automatic judge."""
+    """Fleiss' kappa over all judgements on these links; Cohen's kappa for an automatic judge."""
     alpha: float | None
     """Krippendorff's alpha; None for an automatic judge."""
     machine: str | None = None
     """Name of the automatic judge that is compared with people, if any."""
     pairs: tuple[PairAgreement, ...] = ()
     """Agreement of each pair of judges with common links."""
+    judgements: int | None = None
+    """Number of judgements on the links, each judge once per link; None for an automatic judge."""
 
 
 def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]]) -> JudgeAgreement:
@@ -380,12 +392,9 @@ def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Seq
     codes = np.full((max(map(len, rows)), len(rows)), -1, np.int64)
     for column, decisions in enumerate(rows):
         codes[: len(decisions), column] = decisions
-    n_by_frequency = Counter(map(len, rows)).items()
-    n_judgements = max(n_by_frequency, key=lambda item: (item[1], item[0]))[0]  # Fleiss needs equally many of each link
-    observed, kappa, alpha = map(
-        _nan_to_none, (full_agreement(codes), fleiss_kappa(codes[:n_judgements]), krippendorff_alpha(codes))
-    )
-    return JudgeAgreement(len(rows), observed, kappa, alpha, pairs=tuple(_pair_agreements(decisions_by_link)))
+    observed, kappa, alpha = map(_nan_to_none, (full_agreement(codes), fleiss_kappa(codes), krippendorff_alpha(codes)))
+    pairs = tuple(_pair_agreements(decisions_by_link))
+    return JudgeAgreement(len(rows), observed, kappa, alpha, pairs=pairs, judgements=sum(map(len, rows)))
 
 
 def _pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:
@@ -439,27 +448,3 @@ def agreement_with_people(
     codes: Longs = np.array(pairs, np.int64).T
     observed = float((codes[0] == codes[1]).mean())
     return JudgeAgreement(len(pairs), observed, _nan_to_none(cohen_kappa(codes)), None, machine)
-
-
-class JudgingTimes(NamedTuple):
-    """Seconds per judgement."""
-
-    n_timed: int
-    """Number of timed judgements."""
-    low: float | None
-    """Lower quartile."""
-    median: float | None
-    """Median."""
-    high: float | None
-    """Upper quartile."""
-
-
-def judging_times(judgements: Mapping[tuple[int, int], Sequence[Judgement]]) -> JudgingTimes:
-    """Return the quartiles of the seconds per judgement; judgements without a time are ignored."""
-    seconds = [
-        judgement.seconds for group in judgements.values() for judgement in group if judgement.seconds is not None
-    ]
-    if not seconds:
-        return JudgingTimes(0, None, None, None)
-    low, middle, high = np.quantile(seconds, [0.25, 0.5, 0.75]).tolist()
-    return JudgingTimes(len(seconds), low, middle, high)

@@ -20,14 +20,15 @@ from karat.model.json.decoder import read_json_value
 from karat.model.results.result import Result
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.protocols.verification.campaign import Campaign
-from karat.protocols.verification.judgements import PEOPLE, Decision, Judgement, find_consensus
+from karat.protocols.verification.judgements import PEOPLE, Decision, Judgement, find_consensus, find_tie
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
+from karat.protocols.verification.ties import TieCounts
 from karat.storage.files import Source
 
 LAYOUT: Final = "karat-overlay/2"
 NO_MAJORITY: Final = "links without a majority"
-"""Why a link is undecided if the judges are tied, and the lead has not decided."""
+"""Why a link is undecided if the judges are tied in their decisions or the new entity, and the lead has not decided."""
 _NORMAL_IDS = ReadOptions(ids=Ids.NORMALISED)
 _T = TypeVar("_T")
 Action: TypeAlias = Literal["add", "remove", "relink"]
@@ -56,7 +57,8 @@ class OverlayChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     becomes: str | None = None
     """New entity of a relinked label."""
     votes: Mapping[str, int] = {}
-    """Number of judges by decision; `lead` is 1 if the lead decided a tie."""
+    """Number of judgements by decision, one of each person for each source with the link; `lead` is 1 if the lead
+    decided a tie."""
     sources: tuple[str, ...] = ()
     """Sources with the link."""
 
@@ -120,7 +122,8 @@ def build_overlay(
         if len({judgement.judge for judgement in link_judgements}) < n_required:
             undecided["links that need more judges"] += 1
             continue
-        if consensus is None:
+        is_tied = find_tie(link_judgements, len(link_judgements)) is not None
+        if consensus is None or (is_tied and not consensus.is_lead_decision):
             undecided[NO_MAJORITY] += 1
             continue
         n_lead_decisions += consensus.is_lead_decision
@@ -139,8 +142,14 @@ def build_overlay(
     ]
     labels = _collect_gold_labels(campaign, sources)
     changes: list[OverlayChange] = []
+    additions: set[TextLink] = set()
     for change in corrections + [addition for *_, addition in sorted(offers, key=lambda offer: (-offer[0], offer[1]))]:
         document_labels = labels[change.document]
+        if change.action == "add":
+            addition = TextLink(change.document, change.start, change.end, change.entity or "")
+            if addition in additions:
+                continue  # links that judges modified to the same one
+            additions.add(addition)
         fitting = _relink_nil(document_labels, change) if change.action == "add" else change
         new_labels = _change_labels(document_labels, fitting)
         if new_labels is None:
@@ -352,7 +361,7 @@ def describe_ties(header: OverlayHeader) -> list[str]:
     n_undecided = header.undecided.get(NO_MAJORITY, 0)
     if not n_undecided and not header.lead_decisions:
         return []
-    return [f"links without a majority: {header.lead_decisions:,} decided by the lead, {n_undecided:,} undecided"]
+    return [f"ties of judges: {TieCounts(header.lead_decisions + n_undecided, header.lead_decisions)}"]
 
 
 def describe_rank_changes(before: Sequence[Result], after: Sequence[Result]) -> str:

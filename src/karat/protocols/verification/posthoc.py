@@ -56,7 +56,8 @@ class JudgedLink(NamedTuple):
     is_tied: bool = False
     """Whether all required judges have judged the link without a majority, and the lead has not decided."""
     is_lead_decision: bool = False
-    """Whether the lead decided a tie of the judges."""
+    """Whether the link has an outcome because the lead decided; not if judges agreed to modify it, and the lead chose
+    the entity."""
 
 
 class OutcomeCounts(NamedTuple):

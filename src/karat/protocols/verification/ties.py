@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import NamedTuple
 
+from karat.kb.ids.id_patterns import PLAIN_TEXT, id_pattern
+from karat.kb.ids.id_spaces import parse_id_key
 from karat.model.errors import UsageError
+from karat.model.output.json_files import JsonRecord
+from karat.model.output.text_layout import format_count
 from karat.protocols.verification.campaign import Campaign, JudgingTask, TaskLink
 from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie
 from karat.protocols.verification.outcomes import select_judgements
@@ -22,10 +27,17 @@ class TiedLink(NamedTuple):
     """Index of the link in the task."""
     judgements: Mapping[str, Sequence[Judgement]]
     """Judgements that count on the link, by source that has it."""
-    is_tied: bool
-    """Whether the judges are tied. If not, the decision of the lead has no effect."""
+    is_tied_in_source: bool
+    """Whether the judges of a source are tied on the link, which concerns its scores."""
+    is_tied_overall: bool
+    """Whether the judges of all sources together are tied, which concerns the overlay."""
     lead_decision: Judgement | None
     """Decision of the lead; None if undecided."""
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether the judges are tied. If not, the decision of the lead has no effect."""
+        return self.is_tied_in_source or self.is_tied_overall
 
     @property
     def name(self) -> str:
@@ -36,6 +48,30 @@ class TiedLink(NamedTuple):
     def link(self) -> TaskLink:
         """The link."""
         return self.task.links[self.link_index]
+
+
+class TieCounts(JsonRecord, frozen=True):
+    """Numbers of distinct links on which judges are tied, in their decisions or on the new entity."""
+
+    links: int
+    """Number of links."""
+    decided: int
+    """Number of those that the lead decided."""
+
+    @property
+    def undecided(self) -> int:
+        """Number of links that the lead has not decided."""
+        return self.links - self.decided
+
+    def __str__(self) -> str:
+        """Format the numbers for readers."""
+        return f"{format_count(self.links, 'link')}, {self.decided:,} decided by the lead, {self.undecided:,} undecided"
+
+
+def count_ties(ties: Iterable[TiedLink]) -> TieCounts:
+    """Count ties; links on which judges are not tied any more do not count."""
+    tied = [tie for tie in ties if tie.is_tied]
+    return TieCounts(len(tied), sum(tie.lead_decision is not None for tie in tied))
 
 
 class LeadDecision(NamedTuple):
@@ -64,14 +100,15 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
         groups = [selected.judgements.get((task.number, index), ()) for task, index in occurrences]
         pooled = [judgement for group in groups for judgement in group]
         has_enough = len({judgement.judge for judgement in pooled}) >= n_judges
-        is_tied = any(find_tie(group, n_judges) for group in groups) or (
-            has_enough and find_tie(pooled, len(pooled)) is not None
+        is_tied_in_source = any(find_tie(group, n_judges) for group in groups)
+        is_tied_overall = has_enough and find_tie(pooled, len(pooled)) is not None
+        sources = [campaign.options.sources[task.source] for task, _ in occurrences]
+        judgements = dict(zip(sources, groups, strict=True))
+        tie = TiedLink(
+            *occurrences[0], judgements, is_tied_in_source, is_tied_overall, selected.lead_decisions.get(link)
         )
-        lead_decision = selected.lead_decisions.get(link)
-        if is_tied or lead_decision is not None:
-            sources = [campaign.options.sources[task.source] for task, _ in occurrences]
-            judgements = dict(zip(sources, groups, strict=True))
-            ties.append(TiedLink(*occurrences[0], judgements, is_tied, lead_decision))
+        if tie.is_tied or tie.lead_decision is not None:
+            ties.append(tie)
     return ties
 
 
@@ -87,10 +124,12 @@ def _group_occurrences(campaign: Campaign) -> Mapping[TextLink, list[tuple[Judgi
 def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> LeadDecision:
     """Parse `TASK:LINK=DECISION`, in which DECISION is `verify`, `remove` or the id of another entity.
 
-    Raise `UsageError` for another form, and for a link on which judges are not tied.
+    Raise `UsageError` for another form, for a link on which judges are not tied, and for an id that is written like no
+    id of the campaign.
     """
     name, _, value = (part.strip() for part in text.partition("="))
-    if not value or value == Decision.MODIFY:
+    word = value.lower()
+    if not value or word == Decision.MODIFY:
         raise UsageError(f"--decide {text}: no decision. Pass TASK:LINK=verify, =remove or =ENTITY, such as 12:0=Q64.")
     tied = {tie.task.to_text_link(tie.link) for tie in ties if tie.is_tied}
     occurrences = {
@@ -101,10 +140,27 @@ def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> L
             f"--decide {text}: judges are not tied on a link {name}. List the ties: karat verify ties STORE."
         )
     task, index = occurrences[name]
-    if value in (*OUTCOMES, task.links[index].entity):
-        decision = Decision.VERIFY if value == task.links[index].entity else Decision(value)
-        return LeadDecision(task.number, index, decision, None)
+    if value == task.links[index].entity:
+        return LeadDecision(task.number, index, Decision.VERIFY, None)
+    campaign_ids = {link.entity for other in campaign.tasks for link in other.links}
+    judgements = [judgement for tie in ties for group in tie.judgements.values() for judgement in group]
+    campaign_ids |= {judgement.becomes for judgement in judgements if judgement.becomes is not None}
+    if value in campaign_ids:
+        return LeadDecision(task.number, index, Decision.MODIFY, value)
+    if word in OUTCOMES:
+        return LeadDecision(task.number, index, Decision(word), None)
+    if get_close_matches(word, OUTCOMES) or not _is_like(value, campaign_ids):
+        raise UsageError(
+            f"--decide {text}: {value} is no decision, and not written like the ids of this campaign, such as "
+            f"{task.links[index].entity}. Pass verify, remove or the id of an entity."
+        )
     return LeadDecision(task.number, index, Decision.MODIFY, value)
+
+
+def _is_like(id: str, examples: Iterable[str]) -> bool:
+    """Return whether an id is written like one of the `examples`, or is the id or address of a known id space."""
+    pattern = id_pattern(id)
+    return pattern in set(map(id_pattern, examples)) or (pattern != PLAIN_TEXT and parse_id_key(id) is not None)
 
 
 def _to_text_link(task: JudgingTask, index: int) -> TextLink:

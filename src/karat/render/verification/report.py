@@ -11,6 +11,7 @@ from karat.model.output.text_layout import format_count, wrap_text
 from karat.protocols.verification.judgements import PEOPLE
 from karat.protocols.verification.outcomes import JudgeAgreement, JudgeQuality
 from karat.protocols.verification.posthoc import MissingShare, PairMeasures
+from karat.protocols.verification.ties import TieCounts
 from karat.render.tables import UNDEFINED, draw_text
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ class SourceRecord(JsonRecord, frozen=True):
     """One source: its links and tasks, their outcomes, and its scores before and after verification.
 
     `links_shown`: links shown to judges. `open`: links that still need judgements. `tied`: links that all required
-    judges have judged without a majority. `lead_decisions`: such links that the lead decided. `original`: scores
-    against the original gold. `posthoc`: scores after verification. `overlaps`: kinds of overlap with the links of each
-    other source. `excluded_links`: links not shown, by reason.
+    judges have judged without a majority, while the lead has not decided. `lead_decisions`: those that the lead
+    decided. `original`: scores against the original gold. `posthoc`: scores after verification. `overlaps`: kinds
+    of overlap with the links of each other source. `excluded_links`: links not shown, by reason.
     """
 
     source: str
@@ -65,7 +66,10 @@ class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
 
     `links_shown`: links of all sources. `open`: those of them that still need judgements. `recall_undefined`: why
     posthoc recall is null for all sources; null if it is not. `scores_undefined`: why all scores before and after
-    verification are null; null if they are not. `pairs`: union, rates and recall of every two sources.
+    verification are null; null if they are not. `ties`: distinct links on which people are tied, also on the new
+    entity or over several sources; null for an automatic judge. `seconds`: quartiles of the time per judgement that
+    counts; `timed`: judgements with a known time; `too_short`: those in a time too short to be true. `pairs`:
+    union, rates and recall of every two sources.
     """
 
     campaign: str
@@ -88,6 +92,9 @@ class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     recall_undefined: str | None = None
     scores_undefined: str | None = None
     pairs: tuple[PairMeasures, ...] = ()
+    ties: TieCounts | None = None
+    timed: int = 0
+    too_short: int = 0
 
 
 def to_json(verifications: Iterable[Verification]) -> bytes:
@@ -106,7 +113,9 @@ def build_file(verification: Verification) -> VerificationFile:
             _build_source_record(source, verification.excluded_links.get(source.source, {}))
             for source in verification.sources
         ),
-        seconds=verification.times[1:],
+        seconds=(verification.times.low, verification.times.median, verification.times.high),
+        timed=verification.times.n_timed,
+        too_short=verification.times.n_fast,
         additions=verification.n_additions,
         open=verification.n_open,
         recall_undefined=verification.recall_reason,
@@ -173,7 +182,7 @@ def _render_campaign(verification: Verification, details: bool, width: int | Non
         blocks += [draw_text(_build_source_pair_rows(verification), width=width), _PAIR_LEGEND]
     if details:
         if verification.scores_reason is None:
-            blocks.append(draw_text(_build_overlap_rows(verification), (0, 1), width=width))
+            blocks.append(draw_text(_build_overlap_rows(verification), width=width))
         blocks.append(draw_text(_build_judge_rows(verification), (0, 1), width=width))
         if verification.agreement.pairs:
             blocks.append(draw_text(_build_pair_rows(verification), (0, 1), width=width))
@@ -249,8 +258,8 @@ def _explain_scores(verification: Verification) -> str:
     sentences = [
         "before: against the original gold standard (same entity, overlapping span).",
         "paper: verified links only, as the paper defines it.",
-        "code: modified links too, and any link that a judge accepted, in fully judged passages "
-        f"({_count_passages(verification)}), as the paper's code computes it.",
+        "code: modified links too, and any link that a judge accepted, in passages where every link has an outcome "
+        f"({_count_passages(verification)}{_explain_ties(verification)}), as the paper's code computes it.",
     ]
     if verification.recall_reason is not None:
         sentences.append(f"No recall after verification: {verification.recall_reason}.")
@@ -274,6 +283,11 @@ def _explain_scores(verification: Verification) -> str:
                 "value is above 100."
             )
     return " ".join(sentences)
+
+
+def _explain_ties(verification: Verification) -> str:
+    """Return that passages with undecided ties do not count; empty without such ties."""
+    return "; not those with ties" * any(source.n_tied for source in verification.sources)
 
 
 def _count_passages(verification: Verification) -> str:
@@ -314,9 +328,9 @@ _PAIR_LEGEND = (
 def _build_overlap_rows(verification: Verification) -> list[list[str]]:
     """Return a table of the links of each source by kind of overlap with each other source."""
     kinds = list(next(iter(verification.sources[0].overlaps.values()), {}))
-    head = ["links of", "compared with", *(kind.value for kind in kinds)]
+    head = ["links of → compared with", *(kind.value for kind in kinds)]
     rows = [
-        [source.source, other, *map(str, counts.values())]
+        [f"{source.source} → {other}", *map(str, counts.values())]
         for source in verification.sources
         for other, counts in source.overlaps.items()
     ]
@@ -367,8 +381,8 @@ def _format_notes(verification: Verification) -> list[str]:
         for name, item in verification.missing_from_gold.items()
     ]
     notes.append(
-        f"agreement on {format_count(agreement.items, 'link')} that two or more judged: the same "
-        f"{_format_percent(agreement.observed)} %, "
+        f"agreement on {format_count(agreement.items, 'link')} that two or more judged "
+        f"({format_count(agreement.judgements or 0, 'judgement')}): the same {_format_percent(agreement.observed)} %, "
         f"Fleiss' kappa {_format_number(agreement.kappa)}, Krippendorff's alpha {_format_number(agreement.alpha)}"
         if agreement.items
         else "agreement: no link has two judgements"
@@ -379,17 +393,20 @@ def _format_notes(verification: Verification) -> list[str]:
         f"Cohen's kappa {_format_number(item.kappa)}"
         for item in verification.machines
     ]
-    if verification.n_tied or verification.n_lead_decisions:
-        notes.append(
-            f"ties of judges: {format_count(verification.n_lead_decisions, 'link')} decided by the lead, "
-            f"{verification.n_tied:,} undecided{' (decide them: karat verify ties)' * bool(verification.n_tied)}"
-        )
+    if verification.ties is not None and verification.ties.links:
+        advice = " (decide them: karat verify ties)" * bool(verification.ties.undecided)
+        notes.append(f"ties of judges: {verification.ties}{advice}")
     people = Counter(item.control_result for item in verification.judges if item.machine is None)
     notes.append(f"judges: {', '.join(f'{count} {passing}' for passing, count in people.items()) or 'none'}")
     notes += _describe_untested(verification)
     if verification.times.n_timed:
-        low, middle, high = (f"{second:.1f}" for second in verification.times[1:])
-        notes.append(f"seconds per judgement: median {middle}, quartiles {low} and {high}")
+        times = verification.times
+        low, middle, high = (f"{second:.1f}" for second in (times.low, times.median, times.high))
+        notes.append(f"seconds per judgement that counts: median {middle}, quartiles {low} and {high}")
+        if times.n_fast:
+            notes.append(
+                f"too short to be true: the times of {times.n_fast:,} of {times.n_timed:,} judgements that count"
+            )
     if verification.n_additions:
         notes.append(
             f"judges added {format_count(verification.n_additions, 'link')}. "

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from karat.matching.facts.sentence import sentence_around
-from karat.model.output.text_layout import format_count
 from karat.protocols.verification.judgements import Decision
+from karat.protocols.verification.ties import count_ties
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
@@ -17,22 +17,24 @@ if TYPE_CHECKING:
 
 
 def render_ties(ties: Sequence[TiedLink], width: int | None = None) -> str:
-    """Render the numbers of ties, and a table of them with sentence, votes and the decision of the lead.
+    """Render the numbers of ties, and a table of them with sentence, votes, decision of the lead and effect.
 
     `width`: columns to wrap at; None does not wrap.
     """
-    tied = [tie for tie in ties if tie.is_tied]
-    n_decided = sum(tie.lead_decision is not None for tie in tied)
-    head = (
-        f"ties of judges: {format_count(len(tied), 'link')}, {n_decided:,} decided by the lead, "
-        f"{len(tied) - n_decided:,} undecided"
-    )
+    head = f"ties of judges: {count_ties(ties)}"
     if not ties:
         return head
-    return f"{head}\n\n{draw_text([_HEAD, *map(_build_row, ties)], range(6), width=width)}"
+    for_scores = count_ties(tie for tie in ties if tie.is_tied_in_source)
+    for_overlay = count_ties(tie for tie in ties if tie.is_tied_overall)
+    notes = [
+        f"  in the scores of a source: {for_scores}",
+        f"  in the overlay, with the judges of all sources: {for_overlay}",
+    ]
+    table = draw_text([_HEAD, *map(_build_row, ties)], range(7), width=width)
+    return "\n".join([head, *notes, "", str(table)])
 
 
-_HEAD = ["link", "document", "mention", "entity", "votes", "lead"]
+_HEAD = ["link", "document", "mention", "entity", "votes", "lead", "in"]
 
 
 def _build_row(tie: TiedLink) -> list[str]:
@@ -40,7 +42,8 @@ def _build_row(tie: TiedLink) -> list[str]:
     votes = "; ".join(f"{source}: {_count_votes(group)}" for source, group in tie.judgements.items() if group)
     lead = "undecided" if tie.lead_decision is None else _describe_decision(tie.lead_decision)
     note = "" if tie.is_tied else " (no tie, without effect)"
-    return [tie.name, tie.task.document, _mark_mention(tie), tie.link.entity, votes, lead + note]
+    effects = ["scores"] * tie.is_tied_in_source + ["overlay"] * tie.is_tied_overall
+    return [tie.name, tie.task.document, _mark_mention(tie), tie.link.entity, votes, lead + note, ", ".join(effects)]
 
 
 def _count_votes(judgements: Iterable[Judgement]) -> str:

@@ -139,12 +139,13 @@ class Archive:
     def profile(self) -> str:
         """The main profile: the most frequent one among entries with cases, or else among all entries.
 
-        An archive that has only reproductions of papers has the default profile.
+        An archive that has only reproductions of papers or verifications has the default profile.
         """
         entries = self.all_entries.values()
         profiles = [entry.profile for entry in entries if entry.verdicts] or [entry.profile for entry in entries]
         if not profiles:
-            if self.files.list_digests("reproductions") and self.submission is None:
+            is_other = any(self.files.list_digests(kind) for kind in ("reproductions", "verifications"))
+            if is_other and self.submission is None:
                 return "karat"
             raise UsageError("the archive is empty. Add results with `karat report … --archive FOLDER`.")
         return max(profiles, key=profiles.count)

@@ -84,13 +84,13 @@ def create_app(config: JudgingConfig) -> Guard:
         )
 
     async def start_session(request: Request) -> Response:
-        return await sessions.start(request, lambda judge: _get_progress(store, judge))
+        return await sessions.start(request, lambda judge: _get_full_progress(store, judge))
 
     async def next_task(request: Request) -> Response:
         return await sessions.run(request, lambda judge: _get_next_task(store, entities, judge))
 
     async def progress(request: Request) -> Response:
-        return await sessions.run(request, lambda judge: _get_progress(store, judge))
+        return await sessions.run(request, lambda judge: _get_full_progress(store, judge))
 
     async def record_decision(name: str, request: Request) -> Response:
         body = await decode_body(request, SubmittedDecision)
@@ -184,3 +184,8 @@ def _describe_task(
 def _get_progress(store: CampaignStore, judge: str) -> payloads.ProgressPayload:
     """Return the number of tasks that a judge has completed, with batch size and completion code if there are any."""
     return payloads.ProgressPayload(*store.get_progress(judge))
+
+
+def _get_full_progress(store: CampaignStore, judge: str) -> payloads.ProgressPayload:
+    """Return the progress of a judge, with the completion code also if no task is left."""
+    return payloads.ProgressPayload(*store.get_progress(judge, nothing_left=store.has_no_task(judge)))

@@ -11,6 +11,7 @@ import msgspec
 from karat.protocols.campaigns.working_times import PACE_HOURS, TIME_RULE
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.monitoring import FILTERS, CampaignMonitor, JudgedCase, TimedJudgement
+from karat.protocols.verification.outcomes import MIN_CORRECT
 from karat.protocols.verification.store.store import CampaignStore, JudgeStatus
 from karat.web.campaigns.entities import EntityLookup
 from karat.web.campaigns.lead import LeadQuery, StateCache, build_pace, build_person_figures, person_query, select_page
@@ -43,7 +44,7 @@ _TITLES = {
     "fast": "Judgements in a time too short to be true",
     "controls": "Decisions on controls",
     "wrong-controls": "Wrong decisions on controls",
-    "excluded": "Judgements of judges who failed a control",
+    "excluded": "Judgements of judges who failed the controls",
     "untested": "Judgements of judges who had no control yet",
     "late": "Judgements after the lease had expired",
     "added": "Added links",
@@ -53,6 +54,8 @@ _TITLES = {
     "modified": "Modified links",
     "removed": "Removed links",
     "tied": "Links without a majority",
+    "ties": "Ties of judges",
+    "undecided-ties": "Undecided ties",
     "lead-decisions": "Ties that the lead decided",
     "open": "Open links",
     "shared": "Links with several judges",
@@ -103,15 +106,14 @@ class CampaignView:
             )
         )
         if not is_survey:
-            groups += [self._build_controls(monitor, judges), _build_agreement(monitor)]
+            groups += [self._build_controls(monitor, judges), _build_agreement(monitor), _build_ties(monitor)]
         groups.append(_build_times(monitor))
         return groups
 
     def _build_progress(self, monitor: CampaignMonitor) -> FigureGroup:
         """Return how many links are judged, and their outcomes."""
         options = self.store.options
-        ties = ["tied", "lead-decisions"] if options.judges > 1 else []
-        names = ["judged", "verified", "modified", "removed", *ties, "open"]
+        names = ["judged", "verified", "modified", "removed", *["tied"] * (options.judges > 1), "open"]
         counts = {name: len(monitor.find_cases(name)) for name in names}
         figures = [
             LeadFigure(
@@ -126,10 +128,7 @@ class CampaignView:
         if options.additions:
             figures.append(_count(monitor, "added"))
         needed = "1 judge" if options.judges == 1 else f"{options.judges} judges"
-        note = f"A link is judged after the decisions of {needed}."
-        if ties:
-            note += " The command karat verify ties decides links without a majority."
-        return FigureGroup("Progress", tuple(figures), note)
+        return FigureGroup("Progress", tuple(figures), f"A link is judged after the decisions of {needed}.")
 
     def _build_controls(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> FigureGroup:
         """Return how judges did on controls."""
@@ -160,8 +159,8 @@ class CampaignView:
                 _count(monitor, "excluded"),
                 _count(monitor, "untested"),
             ),
-            "The judgements of a judge who failed a control do not count, and their tasks are offered again. "
-            "Judgements before the first control count.",
+            f"Judges fail with less than {100 * MIN_CORRECT:g} % of correct decisions on controls. Their judgements do "
+            "not count, and their tasks are offered again. Judgements before the first control count.",
         )
 
     def _build_persons(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> tuple[PersonRow, ...]:
@@ -238,7 +237,7 @@ class CampaignView:
             decided = "no majority" if outcome.is_tied else "open"
             by_lead = " by the lead" * outcome.is_lead_decision
             notes.append(f"outcome: {decided if outcome.outcome is None else _WORDS[outcome.outcome]}{by_lead}")
-            if outcome.is_tied or outcome.is_lead_decision:
+            if link is not None and task.to_text_link(link) in monitor.ties:
                 notes.append(f"to decide: karat verify ties --decide {task.number}:{case.link}=…")
         return LeadCase(
             task.document,
@@ -287,7 +286,22 @@ def _build_agreement(monitor: CampaignMonitor) -> FigureGroup:
                 title="Krippendorff's alpha", value=agreement.alpha, format="number", query=shared, reason=reason
             ),
         ),
-        "Over links that two or more people judged, from any source. Judges who failed a control do not count.",
+        "Over links that two or more people judged, from any source. Judges who failed the controls do not count.",
+    )
+
+
+def _build_ties(monitor: CampaignMonitor) -> FigureGroup:
+    """Return the ties of judges, each link once, and how many the lead has decided."""
+    n_ties = len(monitor.find_cases("ties"))
+    figures = tuple(
+        msgspec.structs.replace(_count(monitor, name), total=n_ties, total_query={"show": "ties"} if n_ties else None)
+        for name in ("lead-decisions", "undecided-ties")
+    )
+    return FigureGroup(
+        "Ties",
+        figures,
+        "Each link once: judges of one source or of several sources are tied, also on the new entity. karat verify "
+        "ties decides.",
     )
 
 

@@ -14,7 +14,7 @@ from karat.protocols.campaigns.backups import read_lines, restore_tables
 from karat.protocols.campaigns.participants import decode_stored
 from karat.protocols.campaigns.tables import RECORDS, TASKS
 from karat.protocols.verification.campaign import CampaignOptions, JudgingTask
-from karat.protocols.verification.judgements import Judgement
+from karat.protocols.verification.judgements import LEAD, Judgement
 from karat.protocols.verification.store.migration import upgrade_row
 from karat.protocols.verification.store.store import CampaignStore, check_judgement
 from karat.storage.database import Database
@@ -32,7 +32,9 @@ def restore_backup(target: str, label: str, lines: Iterable[bytes]) -> CampaignS
     migrated. Raise `InputError` if the backup is invalid or the database contains a campaign. All rows are checked
     before the first one is stored, and a failure leaves no new file.
     """
-    return restore_tables(target, label, lines, CampaignStore.command, _check_content, _open_store, _EARLIER_BACKUPS)
+    return restore_tables(
+        target, label, lines, CampaignStore.command, _check_content, _open_store, _EARLIER_BACKUPS, authors=[LEAD]
+    )
 
 
 def _open_store(database: Database, is_earlier: bool) -> CampaignStore:
@@ -68,13 +70,29 @@ def _check_content(label: str, tables: TableRows) -> None:
             raise row_error(where, "a judgement that contradicts its row")
 
 
+class ExportedJudgement(Judgement, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """A judgement with what its task tells about it."""
+
+    document: str | None = None
+    """Id of the document."""
+    source: str | None = None
+    """Name of the source whose links the task showed; None for a control."""
+    is_control: bool = False
+    """Whether the task is a control."""
+
+
 def export_judgements(store: CampaignStore) -> Iterator[bytes]:
     """Yield all judgements as JSON lines after a header with campaign and dataset; judges have pseudonyms only."""
+    tasks = {task.number: task for task in store.campaign.tasks}
     options = store.options
     head = {"layout": EXPORT_LAYOUT, "campaign": options.name, "dataset": options.dataset, "digest": options.digest}
     yield msgspec.json.encode(head) + b"\n"
     for record in store.get_records():
-        yield msgspec.json.encode(record) + b"\n"
+        task = tasks[record.task]
+        source = None if task.is_control else options.sources[task.source]
+        fields = msgspec.structs.asdict(record)
+        exported = ExportedJudgement(**fields, document=task.document, source=source, is_control=task.is_control)
+        yield msgspec.json.encode(exported) + b"\n"
 
 
 def import_judgements(store: CampaignStore, label: str, lines: Iterable[bytes]) -> tuple[int, int]:
@@ -98,8 +116,9 @@ def import_judgements(store: CampaignStore, label: str, lines: Iterable[bytes]) 
     for number, line in read_lines(label, lines, EXPORT_LAYOUT, check_header):
         where = f"{label}:{number}"
         try:
-            judgements.append(msgspec.convert(line, Judgement))
+            exported = msgspec.convert(line, ExportedJudgement)
         except msgspec.ValidationError as problem:
             raise InputError(where, actual=str(problem), expected="a judgement", remedy="Export it again") from None
+        judgements.append(Judgement(**{name: getattr(exported, name) for name in Judgement.__struct_fields__}))
         store.check_record(where, judgements[-1])
     return store.import_records(judgements)

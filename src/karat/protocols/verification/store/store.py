@@ -37,9 +37,9 @@ from karat.protocols.verification.judgements import (
 from karat.protocols.verification.outcomes import (
     ControlResult,
     JudgeQuality,
+    evaluate_controls,
     has_skipped_controls,
     judge_qualities,
-    passes_control,
 )
 from karat.protocols.verification.ties import LeadDecision
 from karat.storage.database_errors import DAMAGED, DatabaseUnavailableError
@@ -194,12 +194,8 @@ class CampaignStore(ParticipantStore):
         def lease(connection: Connection) -> int | None:
             """Find or reserve a task and return its number."""
             number = self._find_open_task(connection, judge)
-            if number is None and not self._is_batch_complete(count_done(connection, judge)):
-                number = self._pick_control(connection, judge)
-                for is_new in (True, False):  # prefer a passage that the judge has not seen
-                    number = self._pick_task(connection, judge, is_new=is_new) if number is None else number
-                if number is None:
-                    number = self._pick_control(connection, judge, is_last=True)
+            if number is None:
+                number = self._pick_any(connection, judge)
                 if number is not None:
                     until = self.clock() + self.options.lease
                     connection.execute(insert(LEASES).values(task=number, judge=judge, until=until, state="open"))
@@ -207,6 +203,21 @@ class CampaignStore(ParticipantStore):
 
         number = self.database.run_write(lease)
         return None if number is None else self._tasks[number]
+
+    def has_no_task(self, judge: str) -> bool:
+        """Return whether a judge holds no task and would get none; reserve nothing."""
+        with self.database.open_read_transaction() as connection:
+            is_free = connection.execute(statements.OPEN_LEASES, {"judge": judge}).first() is None
+            return is_free and self._pick_any(connection, judge) is None
+
+    def _pick_any(self, connection: Connection, judge: str) -> int | None:
+        """Return the number of the next control or task for a judge; None if there is none."""
+        if self._is_batch_complete(connection, judge):
+            return None
+        number = self._pick_control(connection, judge)
+        for is_new in (True, False):  # prefer a passage that the judge has not seen
+            number = self._pick_task(connection, judge, is_new=is_new) if number is None else number
+        return self._pick_control(connection, judge, is_last=True) if number is None else number
 
     def _find_open_task(self, connection: Connection, judge: str) -> int | None:
         """Return the number of the judge's open task with the latest lease; None if there is none.
@@ -248,12 +259,17 @@ class CampaignStore(ParticipantStore):
         )
         return TASKS.c.done + n_leases < self.options.judges
 
-    def _is_batch_complete(self, n_done: int) -> bool:
-        """Return whether a judge who completed `n_done` tasks gets no further ones; failed controls make no difference.
+    def _is_batch_complete(self, connection: Connection, judge: str) -> bool:
+        """Return whether a judge gets no further tasks: the batch is complete, or the judge failed the controls.
 
-        A judge who noticed a failed control could try again until it is passed.
+        A judge who failed ends after a block of tasks, so that nothing tells which of them was the control, and not
+        before the second one, because one slip in one control is easily made.
         """
-        return bool(self.options.batch) and n_done >= self.options.batch
+        n_done = count_done(connection, judge)
+        if self.options.batch and n_done >= self.options.batch:
+            return True
+        is_end = n_done in {block.stop for block in self.options.list_blocks(n_done)[1:]}
+        return is_end and bool(connection.execute(statements.HAS_FAILED, {"judge": judge}).scalar())
 
     def _pick_control(self, connection: Connection, judge: str, *, is_last: bool = False) -> int | None:
         """Return the number of an unseen control task if one is due after the judge's completed tasks; else None.
@@ -281,11 +297,11 @@ class CampaignStore(ParticipantStore):
 
     def _count_due_controls(self, judge: str, n_done: int) -> int:
         """Return how many controls a judge who completed `n_done` tasks should have had, with the next task."""
-        random, size = Random(self._sign(f"positions {judge}")), self.options.test_interval
+        random = Random(self._sign(f"positions {judge}"))
         return sum(
-            start + position <= n_done
-            for start in range(0, n_done + 1, size)
-            for position in random.sample(range(size), self.options.controls)
+            position <= n_done
+            for block in self.options.list_blocks(n_done)
+            for position in random.sample(block, self.options.controls)
         )
 
     def _pick_task(self, connection: Connection, judge: str, *, is_new: bool) -> int | None:
@@ -310,12 +326,12 @@ class CampaignStore(ParticipantStore):
     def get_progress(self, judge: str, *, nothing_left: bool = False) -> TaskProgress:
         """Return the progress of a judge; the completion code is set once the batch is complete.
 
-        With `nothing_left` (no task is available) the code is also set after any completed task. Progress and code are
-        the same whether or not the judge failed a control; `list_judges` tells the lead.
+        With `nothing_left` (no task is available) the code is also set after any completed task. It is the same whether
+        or not the judge failed the controls; `list_judges` tells the lead.
         """
         row = self.database.fetch_row(statements.TASKS_DONE, {"judge": judge})
         n_done = 0 if row is None else int(row[0])
-        is_finished = self._is_batch_complete(n_done) or (nothing_left and n_done > 0)
+        is_finished = 0 < self.options.batch <= n_done or (nothing_left and n_done > 0)
         return TaskProgress(n_done, self.options.batch or None, self._get_code(judge) if is_finished else None)
 
     def _get_code(self, judge: str) -> str:
@@ -474,26 +490,27 @@ class CampaignStore(ParticipantStore):
             self._update_control_result(connection, record.judge)
 
     def update_control_results(self) -> None:
-        """Update whether each person has failed a control."""
+        """Update whether each person has failed the controls."""
         with self.database.open_write_transaction() as connection:
             judges = connection.execute(select(JUDGES.c.pseudonym).where(JUDGES.c.machine.is_(None))).scalars().all()
             for judge in judges:
                 self._update_control_result(connection, judge)
 
     def _update_control_result(self, connection: Connection, judge: str) -> None:
-        """Update whether a judge has failed a control, or has skipped all of them.
+        """Update whether a judge has failed the controls, or has skipped all of them.
 
         The completed tasks of a judge who failed no longer count as done, so that other judges get them. Once a control
-        is answered, its result never changes.
+        is answered, its result never changes, but a later control can make up for a slip.
         """
         controls = {number for number, task in self._tasks.items() if task.is_control}
         by_control: dict[int, list[Judgement]] = {}
         for record in _select_records(connection, RECORDS.c.judge == judge):
             if record.task in controls:
                 by_control.setdefault(record.task, []).append(record)
-        results = [passes_control(self._tasks[number], group) for number, group in by_control.items()]
         judgements = effective_judgements(record for group in by_control.values() for record in group)
-        has_failed = False in results or has_skipped_controls(self.campaign, judgements)
+        has_failed = evaluate_controls(self._tasks, by_control) == "failed" or has_skipped_controls(
+            self.campaign, judgements
+        )
         is_changed = and_(JUDGES.c.pseudonym == judge, JUDGES.c.failed != has_failed)
         if connection.execute(update(JUDGES).where(is_changed).values(failed=has_failed)).rowcount:
             done = select(LEASES.c.task).where(LEASES.c.judge == judge, LEASES.c.state == "done")
@@ -621,6 +638,8 @@ def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTa
         actual = "an id that is no id of a judge or judgement"
     elif record.is_lead_decision and (record.link is None or record.decision not in OUTCOMES):
         actual = "a decision of the lead that is not about a link"
+    elif record.is_lead_decision != (record.judge == LEAD):
+        actual = "a decision of the lead by somebody else, or a judgement by the lead"
     if actual is not None:
         raise InputError(
             where,
