@@ -112,8 +112,8 @@ def read_tsv_folder(path: str, language: str, xrefs_are_same_as: bool) -> TableR
     tables = TableRows()
     rows_by_table = read_tsv_rows(path)
     if "entities" not in rows_by_table:
-        for id in _list_canonical_ids(kb, rows_by_table):
-            tables.add("entities", id)
+        for known_id in _list_canonical_ids(kb, rows_by_table):
+            tables.add("entities", known_id)
     for table in ("redirects", "same_as", "subclass_of", "aliases", "demonyms"):
         for row in rows_by_table.get(table, ()):
             tables.add(table, *row)
