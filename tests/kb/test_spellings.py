@@ -89,3 +89,10 @@ def test_a_title_of_two_items_matches_neither(tmp_path):
     assert result["strong:micro.f1"] == pytest.approx(1 / 3)
     (note,) = [note for note in result.notes if "replaced" in note]
     assert "of gold: ambiguous 2, unchanged 1; of predictions: ambiguous 2" in note
+
+
+def test_underscores_distinguish_ids_that_are_no_titles():
+    """`freebase:m.060_7` and `freebase:m.060__7` were taken for spellings of one title."""
+    kb = InMemoryKB.from_tables(same_as=[("Q1", "freebase:m.060_7"), ("Q2", "freebase:m.060__7"), ("Q3", "/m/060_")])
+    ids = ["freebase:m.060_7", "freebase:m.060__7", "/m/060_"]
+    assert kb.canonical_ids(ids) == ["Q1", "Q2", "Q3"]

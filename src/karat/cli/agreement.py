@@ -49,8 +49,8 @@ def command(
     karat agreement anna.jsonl answers.jsonl
     """
     from karat.analysis.explanation.agreement import agreement, disambiguate_corpora
+    from karat.data.convert import CONVERSION_NOTES
     from karat.data.load import load_annotators
-    from karat.data.run_annotations import CONVERSION_NOTES
     from karat.kb.catalogue import open_kb
     from karat.model.corpus import Corpus
     from karat.model.errors import UsageError

@@ -1,7 +1,8 @@
-"""Counts of losses by a conversion to another format, and the replacement of masked texts."""
+"""Counts of losses by a conversion to another format, replacement of masked texts, and predictions as gold labels."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import msgspec
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus
-from karat.model.document import Document
+from karat.model.document import Document, Label, Response
 from karat.model.errors import InputError
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
@@ -36,6 +37,13 @@ _RESPONSE = ("tags", "relations", "seconds", "tokens", "cost", "error", "invente
 
 _TITLES = {"invented": "invented mentions"}
 """Names of fields in descriptions that differ from the fields."""
+
+_LEFT_OUT = "documents without predictions, or that failed (left out)"
+_NOT_KEPT = "scores and candidates of predictions (not kept in labels)"
+CONVERSION_NOTES = frozenset({_LEFT_OUT, _NOT_KEPT})
+"""Counts that the conversion adds to those of the run."""
+
+_SHARED_FIELDS = ("entity", "same_as", "types", "categories", "nil_cluster")  # that labels and predictions share
 
 
 def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
@@ -134,3 +142,40 @@ def _replace_text(document: Document, other: Document, where: str) -> Document:
             remedy="Pass texts of the same documents in the same order",
         )
     return msgspec.structs.replace(document, text=new)
+
+
+def convert_to_labels(run: Run, corpus: Corpus) -> Corpus:
+    """Return the documents of `corpus` with the predictions of `run` as labels, under the name of the run.
+
+    Documents that the run lacks or failed on are left out and counted, as are the scores and candidates of predictions.
+    """
+    counts: Counter[str] = Counter(run.skipped)
+    responses = {response.id: response for response in run}
+    documents = []
+    for document in corpus:
+        response = responses.get(document.id)
+        if response is None or response.error is not None:
+            counts[_LEFT_OUT] += 1
+            continue
+        counts[_NOT_KEPT] += sum(
+            prediction.score is not None or bool(prediction.candidates) for prediction in response.predictions
+        )
+        documents.append(_convert_response(document, response))
+    return Corpus.from_reader(documents, name=run.name, metadata=corpus.metadata, skipped=Counter(+counts))
+
+
+def _convert_response(document: Document, response: Response) -> Document:
+    """Return the document with the predictions of a response as labels, each distinct one once."""
+    labels = dict.fromkeys(
+        Label(prediction.start, prediction.end, **{name: getattr(prediction, name) for name in _SHARED_FIELDS})
+        for prediction in response.predictions
+    )
+    return Document(
+        document.id,
+        document.text,
+        tuple(labels),
+        evaluation_span=document.evaluation_span,
+        tags=response.tags,
+        relations=response.relations,
+        meta=document.meta,
+    )

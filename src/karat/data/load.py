@@ -22,11 +22,11 @@ from karat.data.catalogue import (
     list_datasets,
     needs_text,
 )
+from karat.data.convert import convert_to_labels
 from karat.data.corpus_pool import has_shared_ids, pool_corpora, pool_runs, pool_runs_like
 from karat.data.custom_tables import CustomTables, get_custom_tables
 from karat.data.dataset_files import prepare_split
 from karat.data.format_detection import detect_format, list_formats
-from karat.data.run_annotations import convert_to_labels
 from karat.data.save import save_results
 from karat.formats.parsing.annotation_tools.selection import select_gold, split_annotators
 from karat.formats.parsing.surfaces.columns import ColumnRoles

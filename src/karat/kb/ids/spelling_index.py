@@ -99,7 +99,7 @@ class SpellingIndex:
         if key is not None:
             if self.language and key.space == f"{self.language}wiki":
                 yield from (key.local_id, key.local_id.replace(" ", "_"), str(key))
-        elif id_pattern(id) == PLAIN_TEXT:
+        elif _is_words(id):
             words = _join_words(id)
             yield from (words.replace("_", " "), words)
             if self._make_page_key(id):
@@ -110,7 +110,7 @@ class SpellingIndex:
         recognised = recognise_id(id, self.context)
         if recognised is not None:
             return recognised.normal_form
-        return (self._make_page_key(id) or f"{_TITLE}{_join_words(id)}") if id_pattern(id) == PLAIN_TEXT else id
+        return (self._make_page_key(id) or f"{_TITLE}{_join_words(id)}") if _is_words(id) else id
 
     def _make_keys(self, id: str, context: IdContext) -> Sequence[str]:
         """Return the keys under which an id of the data may be in the index, the most certain first; empty if none.
@@ -119,7 +119,7 @@ class SpellingIndex:
         """
         recognised = recognise_id(id, context)
         if recognised is None:
-            if id_pattern(id) != PLAIN_TEXT:
+            if not _is_words(id):
                 return ()
             return (f"{_TITLE}{_join_words(id)}", *([page] if (page := self._make_page_key(id)) else []))
         form = (recognise_id(id) or recognised).normal_form if recognised.scheme == "QID" else recognised.normal_form
@@ -145,7 +145,15 @@ def respell_pairs(pairs: Iterable[tuple[str, str]], spellings: Mapping[str, str]
 
 def _is_title(id: str, form: str, context: IdContext) -> bool:
     """Return whether an id with the normal form `form` is a bare title."""
-    return id == form and id_pattern(id) == PLAIN_TEXT and recognise_id(id, context) is None
+    return id == form and _is_words(id) and recognise_id(id, context) is None
+
+
+def _is_words(id: str) -> bool:
+    """Return whether spaces and underscores are equal in an id: it is a title, also one with the prefix of a wiki."""
+    if id_pattern(id) != PLAIN_TEXT:
+        return False
+    key = parse_id_key(id)
+    return key is None or key.space.endswith("wiki")
 
 
 def _join_words(title: str) -> str:

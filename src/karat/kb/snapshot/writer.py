@@ -176,7 +176,8 @@ class SnapshotWriter:
     def _write_identity(self) -> None:
         """Write the table `identity`, derived from redirects and same-as pairs; report conflicts.
 
-        It has every spelling of the tables, and the spellings that look-ups try.
+        It has every spelling of the tables, and the spellings that look-ups try, which have keys of bare titles only if
+        the manifest names their space.
         """
         pairs = {
             name: list(zip(*(column.to_pylist() for column in self._read_table(name).columns), strict=True))
@@ -208,7 +209,8 @@ class SnapshotWriter:
             has_prefixed_ids=min(entity_ids, default="").startswith(f"{self._manifest.space}:"),
         )
         for id, key in zip(table_ids, keys.to_pylist(), strict=True):
-            for spelling in (*index.iterate_title_spellings(id), *([] if key is None else [key])):
+            titles = () if self._manifest.title_space else index.iterate_title_spellings(id)
+            for spelling in (*titles, *([] if key is None else [key])):
                 if spelling != id and spelling not in entity_ids:
                     rows.setdefault(spelling, rows.get(id, (id, "same-as")))
         self.write_columns(
