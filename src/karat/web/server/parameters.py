@@ -25,11 +25,11 @@ async def check_parameters(request: Request) -> None:
     """
     if "/api/" not in request.url.path:
         return
-    known = _list_parameters(request.app).get((request.scope["route"].path_format, request.method), _Parameters())
-    form = await request.form() if known.form else ()  # the web framework has read it
+    accepted = _list_parameters(request.app).get((request.scope["route"].path_format, request.method), _Parameters())
+    form = await request.form() if accepted.form else ()  # the web framework has read it
     for kind, names, known_names in (
-        ("query parameter", request.query_params, known.query),
-        ("form field", form, known.form),
+        ("query parameter", request.query_params, accepted.query),
+        ("form field", form, accepted.form),
     ):
         for name in names:
             if name not in known_names:
