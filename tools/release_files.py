@@ -99,8 +99,14 @@ def _shrink_database(path: str) -> None:
 
 
 def _create_campaign() -> None:
-    """Create a campaign and judge it."""
-    _run_karat("verify create campaign --gold gold.jsonl --predictions noisy.jsonl --controls none --tasks-per-judge 0")
+    """Create a campaign with short guidelines, because it is stored twice, and judge it."""
+    guidelines = Path("guidelines.txt")
+    guidelines.write_text("Verify, modify or remove each link.\n", encoding="utf-8")
+    _run_karat(
+        "verify create campaign --gold gold.jsonl --predictions noisy.jsonl --controls none --tasks-per-judge 0 "
+        "--guidelines guidelines.txt"
+    )
+    guidelines.unlink()
     _judge_campaign("campaign.sqlite")
     _shrink_database("campaign.sqlite")
 

@@ -185,9 +185,9 @@ def test_a_campaign_that_the_people_cannot_judge_is_refused_with_the_numbers(kar
     ran = karat_cli(*create, "--people", "4")
     assert (ran.code, store.exists()) == (2, False)
     assert "100 judgements need 6 people with 20 tasks each, but --people is 4" in ran.err
-    assert "raise --tasks-per-judge to 26" in ran.err
+    assert "raise --tasks-per-judge to 27" in ran.err  # 25 judgements, and 2 controls in blocks of 13 and 14
     ran = karat_cli(*create, "--people", "2", "--judges", "3")
     assert (ran.code, store.exists()) == (2, False)
     assert "3 people judge each link, but --people is 2" in ran.err
-    assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "25").code == 2
-    assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "26").code == 0
+    assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "26").code == 2
+    assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "27").code == 0
