@@ -108,7 +108,7 @@ def describe_agreement(agreement: VersionAgreement) -> str:
     scores = {
         "F1 of spans": agreement.spans,
         "F1 of links": agreement.links,
-        "kappa of entities": agreement.kappa,
+        "kappa of entities on spans that both marked": agreement.kappa,
         **{f"alpha of {name}": score for name, score in agreement.categories.items()},
     }
     parts = [

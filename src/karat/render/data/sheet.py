@@ -236,15 +236,17 @@ def _build_agreement(sheet: Sheet) -> Iterator[str]:
                 f"{pair.annotator_a}, {pair.annotator_b}",
                 *(format_score(score, percent=True) for score in pair.f1.values()),
                 format_score(pair.kappa),
+                format_score(pair.kappa_of_links),
             ]
             for pair in measured.pairs
         ]
-        head = ["annotators", *(f"F1 in %, {relation}" for relation in measured.pairs[0].f1), "Cohen's kappa"]
+        f1_head = [f"F1 in %, {relation}" for relation in measured.pairs[0].f1]
+        head = ["annotators", *f1_head, "Cohen's kappa, all spans", "on spans that both marked"]
         yield draw_markdown([head, *rows])
         yield (
             f"{format_count(measured.documents, 'document')}, {format_count(measured.items, 'span')} marked by anyone; "
-            f"Krippendorff's alpha {format_score(measured.alpha)}, Fleiss' kappa {format_score(measured.fleiss)}. In "
-            f"brackets: {100 * measured.confidence:g} % intervals."
+            f"over these, Krippendorff's alpha {format_score(measured.alpha)}, Fleiss' kappa "
+            f"{format_score(measured.fleiss)}. In brackets: {100 * measured.confidence:g} % intervals."
         )
     if sheet.stated_agreement:
         yield f"As the data state: {escape_markdown(sheet.stated_agreement)}."
