@@ -34,6 +34,9 @@ _PREDICTION = ("same_as", "types", "categories", "score", "candidates", "nil_clu
 _DOCUMENT = ("evaluation_span", "tags", "relations", "meta")
 _RESPONSE = ("tags", "relations", "seconds", "tokens", "cost", "error", "invented")
 
+VALUE_KINDS = ("quantity", "datetime")
+"""Kinds of labels whose entity is a value, `QUANTITY` or `DATETIME`, instead of an id."""
+
 _TITLES = {"invented": "invented mentions"}
 """Names of fields in descriptions that differ from the fields."""
 
@@ -43,7 +46,10 @@ def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
 
     Counts are by a description of the data, such as `types of labels`, without zeros. Empty if the format stores all.
     """
-    other_losses = {} if target.count_losses is None else target.count_losses(data)
+    other_losses = dict({} if target.count_losses is None else target.count_losses(data))
+    if isinstance(data, Corpus):
+        n_values = len(data.labels) - len(select_storable(data, target).labels)
+        other_losses["labels of quantities and datetimes, which have no IRI"] = n_values
     if target.stored_fields is None:
         return {name: count for name, count in other_losses.items() if count}
     mentions, fields, document_fields = (
@@ -63,6 +69,20 @@ def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
         counts["meta of documents"] = _count_other_meta(data.table, meta_keys)
     counts |= other_losses
     return {name: count for name, count in counts.items() if count}
+
+
+def select_storable(corpus: Corpus, target: Format) -> Corpus:
+    """Return a corpus without the labels that a format cannot write: values, if entities must be IRIs."""
+    kinds = corpus.labels.field("kind")
+    if not target.has_iris or kinds is None or not set(VALUE_KINDS) & set(pc.unique(kinds).to_pylist()):
+        return corpus
+    documents = [
+        msgspec.structs.replace(
+            document, labels=tuple(label for label in document.labels if label.kind not in VALUE_KINDS)
+        )
+        for document in corpus
+    ]
+    return Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata, skipped=corpus.skipped)
 
 
 def _count_mentions_with(items: Mentions, name: str) -> int:

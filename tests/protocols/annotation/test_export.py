@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from karat import Corpus, Label, UsageError, load, save
 from karat.data.absolute_iris import IriBases
+from karat.data.convert import select_storable
 from karat.data.format_detection import list_formats
 from karat.protocols.annotation.export import (
     build_gold_corpus,
@@ -16,7 +17,6 @@ from karat.protocols.annotation.export import (
     count_all_losses,
     find_write_error,
     list_format_losses,
-    select_storable,
 )
 from karat.protocols.annotation.gold import build_gold, collect_versions
 from karat.protocols.annotation.report import measure_agreement

@@ -61,6 +61,7 @@ def command(
     from dataclasses import replace
 
     from karat.data.absolute_iris import IriBases
+    from karat.data.convert import select_storable
     from karat.data.load import get_target_format, save, save_annotations
     from karat.model.errors import UsageError
     from karat.model.output.text_layout import format_count
@@ -70,7 +71,6 @@ def command(
         count_all_losses,
         find_write_error,
         list_format_losses,
-        select_storable,
     )
     from karat.protocols.annotation.gold import build_annotator_corpus
     from karat.protocols.annotation.report import measure_agreement

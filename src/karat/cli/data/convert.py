@@ -64,7 +64,7 @@ def command(
     karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4
     """
     from karat.data.absolute_iris import find_relative_id, list_relative_entities
-    from karat.data.convert import count_losses, replace_texts
+    from karat.data.convert import count_losses, replace_texts, select_storable
     from karat.data.load import convert_in_blocks, get_target_format, load, load_gold_or_run, save, split_pool_name
     from karat.data.steps import apply_steps
     from karat.kb.catalogue import open_kb
@@ -103,6 +103,7 @@ def command(
     page = render_page(source, data, target_spec, losses)
     if losses:  # before anything is written
         echo(page, nl=False, err=True)
+    data = select_storable(data, target_spec) if isinstance(data, Corpus) else data
     save(data, target, format=format, base=base, entity_base=entity_base)
     if not losses:
         echo(page, nl=False, err=True)

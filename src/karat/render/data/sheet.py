@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from karat.data.convert import VALUE_KINDS
 from karat.data.describe import Description, TraitCount, describe
 from karat.data.lint.context import build_context
 from karat.data.lint.lint import LintReport, lint, select_rules
@@ -203,11 +204,16 @@ def _build_statistics(sheet: Sheet) -> Iterator[str]:
     yield draw_markdown([["", *sheet.splits], *build_rows(descriptions)])
     yield "The indented rows are mentions that are not optional, with their share in per cent."
     schemes: Counter[str] = Counter()
+    n_values = 0
     for facts in sheet.splits.values():
-        for document in facts.corpus:
-            schemes.update(_name_scheme(label.entity) for label in document.labels if isinstance(label.entity, str))
+        labels = [label for document in facts.corpus for label in document.labels]
+        links = [label.entity for label in labels if label.kind not in VALUE_KINDS]
+        n_values += len(labels) - len(links)
+        schemes.update(_name_scheme(entity) for entity in links if isinstance(entity, str))
     if schemes:
         yield draw_markdown([["ids of links", "labels"], *([name, f"{n:,}"] for name, n in schemes.most_common())])
+    if n_values:
+        yield f"{format_count(n_values, 'label')} of quantities and datetimes, which have no id."
 
 
 def _name_scheme(id: str) -> str:
