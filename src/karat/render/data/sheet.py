@@ -36,6 +36,7 @@ SHEET_NAME: Final = "datasheet.md"
 
 _UNKNOWN: Final = "unknown"
 _N_TOP: Final = 10
+_KB_HINT: Final = "Shares of mentions need facts of a knowledge base: add --kb starter, or another one."
 _GUIDELINES_KEY: Final = "guidelines"
 _AGREEMENT_KEY: Final = "agreement"
 
@@ -78,9 +79,18 @@ class Sheet(NamedTuple):
             unknown.append("guidelines")
         if self.agreement is None and not self.stated_agreement:
             unknown.append("agreement of annotators")
+        return [*unknown, *(f"share of {name} mentions" for name in self._undefined_shares)]
+
+    @property
+    def lacks_kb(self) -> bool:
+        """Whether a share of mentions is unknown because there was no knowledge base."""
+        return self.kb is None and bool(self._undefined_shares)
+
+    @property
+    def _undefined_shares(self) -> list[str]:
+        """Names of the shares of mentions that are not known."""
         undefined = {name for facts in self.splits.values() for name in facts.statistics.undefined}
-        stated = {"domain", "document type", "language"}
-        return [*unknown, *(f"share of {name} mentions" for name in sorted(undefined - stated))]
+        return sorted(undefined - {"domain", "document type", "language"})
 
 
 def build_sheet(
@@ -130,7 +140,8 @@ def render_summary(sheet: Sheet, folder: str, *, width: int | None = None) -> st
     """Render what was written to a folder, and what is unknown; `width`: columns to wrap at, None does not wrap."""
     title = f"{sheet.publication.name}@{sheet.publication.version_name}"
     unknown = f"unknown: {', '.join(sheet.unknown)}" if sheet.unknown else "nothing is unknown"
-    return wrap_text(f"{folder}: data sheet, Croissant and data of {title}\n{unknown}\n", width)
+    hint = f"\n{_KB_HINT}" if sheet.lacks_kb else ""
+    return wrap_text(f"{folder}: data sheet, Croissant and data of {title}\n{unknown}{hint}\n", width)
 
 
 def render_sheet(sheet: Sheet) -> str:
@@ -336,3 +347,5 @@ def _build_lint(sheet: Sheet) -> Iterator[str]:
 def _build_unknown(sheet: Sheet) -> Iterator[str]:
     """Yield the list of what is unknown."""
     yield "\n".join(f"- {name}" for name in sheet.unknown) or "Nothing in this sheet is unknown."
+    if sheet.lacks_kb:
+        yield _KB_HINT
