@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.model.corpus import Corpus
+from karat.formats.parsing.extra_fields import count_lost_metadata
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.document import Document
 from karat.model.errors import InputError
 from karat.model.output.text_layout import format_count
@@ -49,6 +50,8 @@ def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
     other_losses = dict({} if target.count_losses is None else target.count_losses(data))
     if isinstance(data, Corpus):
         n_values = len(data.labels) - len(select_storable(data, target).labels)
+        if target.stored_fields is not None:
+            other_losses |= count_lost_metadata(data)
         other_losses["labels of quantities and datetimes, which have no IRI"] = n_values
     if target.stored_fields is None:
         return {name: count for name, count in other_losses.items() if count}
@@ -125,9 +128,12 @@ def _count_values(column: Arrow) -> int:
 def replace_texts(corpus: Corpus, source: Corpus) -> Corpus:
     """Return `corpus` with the texts of `source`, whose documents must be the same ones in the same order.
 
-    ELEVANT masks the texts of AIDA-CoNLL, and another copy has them. Raise `InputError` if the number of documents, the
-    length of a text or the text of a label differs.
+    ELEVANT masks the texts of AIDA-CoNLL, and another copy has them. If `corpus` has no texts, documents are found by
+    id, and `source` may have others. Raise `InputError` if the number of documents, the length of a text or the text of
+    a label differs.
     """
+    if corpus.skipped.get(NO_TEXT_NOTE):
+        return _add_texts(corpus, source)
     if len(corpus) != len(source):
         raise InputError(
             source.name,
@@ -138,6 +144,30 @@ def replace_texts(corpus: Corpus, source: Corpus) -> Corpus:
     documents = [_replace_text(document, other, source.name) for document, other in zip(corpus, source, strict=True)]
     result = Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata)
     return replace(result, skipped=corpus.skipped)
+
+
+def _add_texts(corpus: Corpus, source: Corpus) -> Corpus:
+    """Return a corpus without texts with the texts of the documents of `source` that have the same ids.
+
+    Raise `InputError` if a document is missing, or if its text ends before a label.
+    """
+    texts = {document.id: document.text for document in source}
+    documents = []
+    for document in corpus:
+        text = texts.get(document.id)
+        end = max((label.end for label in document.labels), default=0)
+        if text is None or end > len(text):
+            raise InputError(
+                source.name,
+                actual=f"no document {document.id!r}"
+                if text is None
+                else f"a text of {document.id!r} that ends before the label up to {end}",
+                expected=f"the text of each document of {corpus.name}",
+                remedy="Pass texts with the same ids of documents",
+            )
+        documents.append(msgspec.structs.replace(document, text=text))
+    skipped = {name: count for name, count in corpus.skipped.items() if name != NO_TEXT_NOTE}
+    return replace(Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata), skipped=skipped)
 
 
 def _replace_text(document: Document, other: Document, where: str) -> Document:

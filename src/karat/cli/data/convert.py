@@ -22,7 +22,7 @@ from karat.cli.output import echo
     "--texts-from",
     "texts",
     metavar="FILE",
-    help="Corpus with the same documents in the same order, whose texts replace those of IN, such as masked ones.",
+    help="Corpus whose texts replace those of IN, such as masked ones, or are added if IN has none.",
 )
 @steps_option()
 @kb_option(

@@ -120,14 +120,6 @@ def describe_agreement(agreement: VersionAgreement) -> str:
     return f"{', '.join(parts) or 'undefined'}; {documents}, before adjudication"
 
 
-def count_all_losses(corpus: Corpus, target: Format) -> dict[str, int]:
-    """Count what a format cannot store, also of the metadata of the corpus, by description."""
-    losses = count_losses(corpus, target)
-    if target.stored_fields is not None and corpus.metadata:
-        losses["metadata of the gold standard (guidelines, agreement, provenance)"] = len(corpus.metadata)
-    return losses
-
-
 def list_format_losses(corpus: Corpus, bases: IriBases | None = None) -> list[FormatLosses]:
     """Return what each format that can hold gold labels loses, those with the fewest kinds of losses first.
 
@@ -137,7 +129,7 @@ def list_format_losses(corpus: Corpus, bases: IriBases | None = None) -> list[Fo
     for name, target in list_formats():
         if target.writes_gold:
             error = find_write_error(corpus, target, bases)
-            rows.append(FormatLosses(name, target.title, count_all_losses(corpus, target), error))
+            rows.append(FormatLosses(name, target.title, count_losses(corpus, target), error))
     return sorted(rows, key=lambda row: (row.error is not None, len(row.losses), row.name))
 
 
