@@ -878,3 +878,19 @@ def test_a_long_text_stays_fast(project_of, opened):
         saved(page)
     times.sort()
     assert times[len(times) // 2] < 100, times
+
+
+def test_a_mention_is_optional_with_all_its_alternatives(project_of, opened):
+    """A mention is optional only if all alternatives are, so O on one of them sets the mention."""
+    store, invited = project_of(make_project())
+    with opened(invited("anna")) as page:
+        begin(page)
+        mark(page, "German")
+        link(page, "Germany")
+        page.keyboard.press("a")
+        page.wait_for_selector("[role=option][aria-selected=true]")
+        choose(page, "Germans")
+        for is_optional in (True, False):
+            page.keyboard.press("o")
+            saved(page)
+            assert [item.label.optional for item in get_labels(store, "anna")] == [is_optional, is_optional]

@@ -177,6 +177,27 @@ def test_nothing_is_said_to_be_lost_where_nothing_is(name):
     assert count_losses(rich_corpus(), known) == count_losses(rich_run(), known) == {}
 
 
+@pytest.mark.parametrize("name", ["aida", "conll", "elevant", "pubtator", "simple-jsonl", "zelda"])
+def test_lost_metadata_are_counted(name, karat_cli, tmp_path):
+    """A format without a place for them loses guidelines and agreement, and says so."""
+    corpus = Corpus.from_documents(
+        [Document("1", "Ada", (Label(0, 3, "Q1"),))], guidelines="fair@1", agreement="F1 of links 0.9"
+    )
+    karat.save(corpus, tmp_path / "gold.jsonl")
+    ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "out", "--to", name)
+    assert ran.code == 0, ran.err
+    assert "not stored: metadata of the data as a whole (guidelines, agreement, provenance) 2" in ran.err
+
+
+def test_elevant_counts_mention_ids_that_change(karat_cli, tmp_path):
+    """One mention with two alternatives under a name that is no integer: both are renumbered, one becomes a part."""
+    labels = (Label(0, 3, "Q1", mention_id="m1"), Label(0, 3, "Q2", mention_id="m1"))
+    karat.save(Corpus.from_documents([Document("1", "Ada", labels)]), tmp_path / "gold.jsonl")
+    ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "out", "--to", "elevant")
+    assert "not stored: mention_id of labels (no integers, renumbered) 2" in ran.err
+    assert "not stored: mention_id of labels (alternatives become parts) 1" in ran.err
+
+
 def test_texts_and_empty_documents_are_said(karat_cli, tmp_path):
     source = tmp_path / "gold.jsonl"
     karat.save(rich_corpus(), source)

@@ -77,3 +77,17 @@ def test_titles_need_a_base_of_their_own(tmp_path):
 @pytest.mark.parametrize(("base", "made"), [("https://a.org/x#", "https://a.org/x#d"), ("urn:x:", "urn:x:d")])
 def test_a_base_may_end_as_it_likes(base, made):
     assert IriBases(base).to_document_iri("d") == made
+
+
+def test_values_have_no_iri_and_are_counted(karat_cli, tmp_path):
+    """A date is no article: no prefix makes DATETIME an entity, and the label is left out and counted."""
+    labels = (Label(0, 3, "Q1"), Label(8, 11, "DATETIME", kind="datetime"), Label(4, 7, "QUANTITY", kind="quantity"))
+    karat.save(Corpus.from_documents([Document("d", "Ada 1st May.", labels)]), tmp_path / "gold.jsonl")
+    for option in ((), ("--entity-base", "https://en.wikipedia.org/wiki/")):
+        target = tmp_path / f"gold{len(option)}.ttl"
+        ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", target, "--base", "https://a.org/", *option)
+        assert ran.code == 0, ran.err
+        assert "not stored: labels of quantities and datetimes, which have no IRI 2" in ran.err
+        assert [label.entity for document in karat.load(target) for label in document.labels] == [
+            "http://www.wikidata.org/entity/Q1"
+        ]

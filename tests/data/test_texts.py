@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat import Corpus, Document, InputError, Label, save
+from karat import Corpus, Document, InputError, Label, load, save
 from karat.data.texts import DROPPED, EMPTY, load_texts
 
 
@@ -69,3 +69,32 @@ def test_two_files_with_one_id(tmp_path):
         (tmp_path / folder / "x.txt").write_text("Text.", encoding="utf-8")
     with pytest.raises(InputError, match="x"):
         load_texts([str(tmp_path / "a" / "x.txt"), str(tmp_path / "b" / "x.txt")])
+
+
+NELEVAL = "b\t0\t2\tQ1\t1.0\tPER\tQ2\t0.5\tPER\n"
+"""One mention of the document b with two alternatives; the file has no texts."""
+
+
+def test_a_gold_standard_without_texts_gets_them_by_document(karat_cli, tmp_path):
+    source, texts, target = tmp_path / "gold.neleval.tsv", tmp_path / "texts.jsonl", tmp_path / "out.jsonl"
+    source.write_text(NELEVAL)
+    save(Corpus.from_documents([Document("a", "Other."), Document("b", "Ada met Bob.")]), texts)
+    ran = karat_cli("data", "convert", source, target, "--from", "neleval", "--as", "gold")
+    assert (ran.code, "--texts-from FILE" in ran.err) == (2, True)
+    ran = karat_cli("data", "convert", source, target, "--from", "neleval", "--as", "gold", "--texts-from", texts)
+    assert ran.code == 0, ran.err
+    (document,) = load(target)
+    assert (document.id, document.text) == ("b", "Ada met Bob.")
+    assert [(label.span, label.entity) for label in document.labels] == [((0, 3), "Q1"), ((0, 3), "Q2")]
+
+
+@pytest.mark.parametrize(
+    ("document", "message"), [(Document("c", "Ada met Bob."), "no document 'b'"), (Document("b", "Ad"), "ends before")]
+)
+def test_texts_that_do_not_fit_are_refused(document, message, karat_cli, tmp_path):
+    source, texts = tmp_path / "gold.neleval.tsv", tmp_path / "texts.jsonl"
+    source.write_text(NELEVAL)
+    save(Corpus.from_documents([document]), texts)
+    out = tmp_path / "out.jsonl"
+    ran = karat_cli("data", "convert", source, out, "--from", "neleval", "--as", "gold", "--texts-from", texts)
+    assert (ran.code, message in ran.err, out.exists()) == (2, True, False)

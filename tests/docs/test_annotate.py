@@ -6,11 +6,13 @@ import re
 import shlex
 
 import click
+import msgspec
 import pytest
 
 import karat
 from karat import Label
 from karat.cli.annotate import COMMANDS, command
+from karat.protocols.annotation.changes import AnnotatedLabel, LabelEdit
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "how-to" / "annotate.md").read_text(encoding="utf-8")
@@ -60,3 +62,10 @@ def test_the_walk_leads_to_a_gold_standard(karat_cli, tmp_path, monkeypatch):
     gold = karat.load("gold.jsonl")
     assert [document.labels for document in gold] == [(ulm, berlin)] * 3
     assert "F1 of spans 0.667" in gold.metadata["agreement"]
+
+
+def test_the_documented_edit_is_one_that_the_server_reads():
+    page = (ROOT / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"- An edit is `(.*?)`", page)
+    edit = msgspec.json.decode(example, type=LabelEdit)
+    assert edit == LabelEdit("a1", AnnotatedLabel(Label(0, 3, "Q42")))

@@ -128,6 +128,27 @@ def test_nothing_is_invented(karat_cli, tmp_path):
     assert text == karat_cli("data", "sheet", "my gold.jsonl").out
 
 
+def test_values_are_no_links(karat_cli, tmp_path):
+    labels = (Label(0, 3, "Q1"), Label(8, 11, "DATETIME", kind="datetime"), Label(4, 7, "QUANTITY", kind="quantity"))
+    karat.save(Corpus.from_documents([Document("d", "Ada 1st May.", labels)]), tmp_path / "gold.jsonl")
+    sheet = karat_cli("data", "sheet", tmp_path / "gold.jsonl").out
+    assert "| QID | 1 |" in sheet
+    assert "| title |" not in sheet
+    assert "2 labels of quantities and datetimes, which have no id." in sheet
+
+
+def test_shares_that_need_a_knowledge_base_name_the_option(karat_cli, tmp_path):
+    karat.save(Corpus.from_documents([Document("d", "Ulm is old.", (Label(0, 3, "Q3012"),))]), tmp_path / "gold.jsonl")
+    sheet = karat_cli("data", "sheet", tmp_path / "gold.jsonl").out
+    assert "- share of demonym mentions" in sheet
+    assert "add --kb starter" in sheet
+    with_facts = karat_cli("data", "sheet", tmp_path / "gold.jsonl", "--kb", "starter").out
+    assert "share of demonym mentions" not in with_facts
+    assert "--kb starter" not in with_facts
+    written = karat_cli("data", "sheet", tmp_path / "gold.jsonl", "--out", tmp_path / "out").out
+    assert "add --kb starter" in written
+
+
 def test_agreement_is_measured_or_that_of_the_campaign(karat_cli):
     documents = [Document(f"d{n}", "Ulm is near Bonn.", (Label(0, 3, "Q1"), Label(12, 16, "Q2"))) for n in range(4)]
     other = [Document(f"d{n}", "Ulm is near Bonn.", (Label(0, 3, "Q1"),)) for n in range(4)]

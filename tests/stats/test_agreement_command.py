@@ -125,13 +125,67 @@ def test_the_kappa_of_a_pair_over_its_own_spans_does_not_depend_on_a_third(karat
     assert written["pairs"][0]["kappa_of_pair"]["items"] == 2
 
 
-def test_what_only_one_has_and_alternatives_are_left_out_and_counted():
-    labels = (Label(*ADA, "Q1", mention_id="a"), Label(*ADA, "Q7", mention_id="a"), Label(*BOB, "Q2"))
+def test_what_cannot_be_compared_is_left_out_and_counted():
+    """A document of one annotator, and an alternative with another span. The alternative Q7 of Ada is compared."""
+    labels = (
+        Label(*ADA, "Q1", mention_id="a"),
+        Label(*ADA, "Q7", mention_id="a"),
+        Label(*BOB, "Q2", mention_id="b"),
+        Label(7, 11, "Q2", mention_id="b"),
+    )
     first = Corpus.from_documents([Document("d0", TEXT, labels), Document("x", TEXT)], name="first")
-    second = annotator("second", {ADA: "Q1", BOB: "Q2"})
+    second = annotator("second", {ADA: "Q7", (7, 11): "Q2"})
     found = agreement([first, second], resamples=0)
     assert sorted(found.excluded.values()) == [1, 1]
-    assert found.pairs[0].kappa.value == 1
+    assert found.pairs[0].f1["strong"].value == 1
+
+
+@pytest.mark.parametrize("other", ["Q23306", "Q92", "Q100"])
+@pytest.mark.parametrize("first_is_gold", [True, False])
+def test_mentions_that_share_an_alternative_agree_in_both_directions(other, first_is_gold):
+    """Three mentions, all agreed: F1 and kappa are 1, whichever id sorts first and whoever is the gold standard."""
+    with_alternatives = Corpus.from_documents(
+        [
+            Document(
+                "d0",
+                TEXT,
+                (
+                    Label(*ADA, "Q84", mention_id="a"),
+                    Label(*ADA, other, mention_id="a"),
+                    Label(*BOB, "Q2"),
+                    Label(*CAEN, "Q3"),
+                ),
+            )
+        ],
+        name="first",
+    )
+    second = annotator("second", {ADA: "Q84", BOB: "Q2", CAEN: "Q3"})
+    pair = agreement([with_alternatives, second][:: 1 if first_is_gold else -1], resamples=0).pairs[0]
+    assert [pair.f1[relation].value for relation in ("strong", "weak", "mention")] == [1, 1, 1]
+    assert (pair.kappa.value, pair.kappa_of_links.value) == (1, 1)
+
+
+def test_an_alternative_counts_for_each_pair_and_the_commonest_for_all():
+    """Ada: Anna Q1 or Q7, Ben Q1, Chris Q7, Dora Q7. Each pair with Anna agrees; of all four, three say Q7."""
+    labels = (Label(*ADA, "Q1", mention_id="a"), Label(*ADA, "Q7", mention_id="a"), Label(*BOB, "Q2"))
+    anna = Corpus.from_documents([Document("d0", TEXT, labels)], name="anna")
+    others = [annotator(name, {ADA: id, BOB: "Q2"}) for name, id in (("ben", "Q1"), ("chris", "Q7"), ("dora", "Q7"))]
+    found = agreement([anna, *others], resamples=0)
+    kappas = {(pair.annotator_a, pair.annotator_b): pair.kappa.value for pair in found.pairs}
+    assert [kappas["anna", name] for name in ("ben", "chris", "dora")] == [1, 1, 1]
+    judged, _ = collect_judgements([anna, *others], ["d0"])
+    ada = judged.codes[:, 0].tolist()
+    assert ada[0] == ada[2] == ada[3] != ada[1]
+
+
+def test_alternatives_of_another_span_match_by_the_relation():
+    """Anna: "in Caen" or "Caen", both Q3; Ben: "Caen", and once "in Caen". All three relations match either."""
+    labels = (Label(*CAEN, "Q3", mention_id="a"), Label(*IN_CAEN, "Q3", mention_id="a"))
+    anna = Corpus.from_documents([Document("d0", TEXT, labels)], name="anna")
+    for span in (CAEN, IN_CAEN):
+        ben = annotator("ben", {span: "Q3"})
+        for pair in (agreement([anna, ben], resamples=0).pairs[0], agreement([ben, anna], resamples=0).pairs[0]):
+            assert [pair.f1[relation].value for relation in ("strong", "weak", "mention")] == [1, 1, 1]
 
 
 def test_a_knowledge_base_makes_ids_the_same(tmp_path):

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.model.corpus import Corpus
+from karat.formats.parsing.extra_fields import count_lost_metadata
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.document import Document, Label, Response
 from karat.model.errors import InputError
 from karat.model.output.text_layout import format_count
@@ -35,6 +36,9 @@ _PREDICTION = ("same_as", "types", "categories", "score", "candidates", "nil_clu
 _DOCUMENT = ("evaluation_span", "tags", "relations", "meta")
 _RESPONSE = ("tags", "relations", "seconds", "tokens", "cost", "error", "invented")
 
+VALUE_KINDS = ("quantity", "datetime")
+"""Kinds of labels whose entity is a value, `QUANTITY` or `DATETIME`, instead of an id."""
+
 _TITLES = {"invented": "invented mentions"}
 """Names of fields in descriptions that differ from the fields."""
 
@@ -51,7 +55,12 @@ def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
 
     Counts are by a description of the data, such as `types of labels`, without zeros. Empty if the format stores all.
     """
-    other_losses = {} if target.count_losses is None else target.count_losses(data)
+    other_losses = dict({} if target.count_losses is None else target.count_losses(data))
+    if isinstance(data, Corpus):
+        n_values = len(data.labels) - len(select_storable(data, target).labels)
+        if target.stored_fields is not None:
+            other_losses |= count_lost_metadata(data)
+        other_losses["labels of quantities and datetimes, which have no IRI"] = n_values
     if target.stored_fields is None:
         return {name: count for name, count in other_losses.items() if count}
     mentions, fields, document_fields = (
@@ -71,6 +80,20 @@ def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
         counts["meta of documents"] = _count_other_meta(data.table, meta_keys)
     counts |= other_losses
     return {name: count for name, count in counts.items() if count}
+
+
+def select_storable(corpus: Corpus, target: Format) -> Corpus:
+    """Return a corpus without the labels that a format cannot write: values, if entities must be IRIs."""
+    kinds = corpus.labels.field("kind")
+    if not target.has_iris or kinds is None or not set(VALUE_KINDS) & set(pc.unique(kinds).to_pylist()):
+        return corpus
+    documents = [
+        msgspec.structs.replace(
+            document, labels=tuple(label for label in document.labels if label.kind not in VALUE_KINDS)
+        )
+        for document in corpus
+    ]
+    return Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata, skipped=corpus.skipped)
 
 
 def _count_mentions_with(items: Mentions, name: str) -> int:
@@ -113,9 +136,12 @@ def _count_values(column: Arrow) -> int:
 def replace_texts(corpus: Corpus, source: Corpus) -> Corpus:
     """Return `corpus` with the texts of `source`, whose documents must be the same ones in the same order.
 
-    ELEVANT masks the texts of AIDA-CoNLL, and another copy has them. Raise `InputError` if the number of documents, the
-    length of a text or the text of a label differs.
+    ELEVANT masks the texts of AIDA-CoNLL, and another copy has them. If `corpus` has no texts, documents are found by
+    id, and `source` may have others. Raise `InputError` if the number of documents, the length of a text or the text of
+    a label differs.
     """
+    if corpus.skipped.get(NO_TEXT_NOTE):
+        return _add_texts(corpus, source)
     if len(corpus) != len(source):
         raise InputError(
             source.name,
@@ -126,6 +152,30 @@ def replace_texts(corpus: Corpus, source: Corpus) -> Corpus:
     documents = [_replace_text(document, other, source.name) for document, other in zip(corpus, source, strict=True)]
     result = Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata)
     return replace(result, skipped=corpus.skipped)
+
+
+def _add_texts(corpus: Corpus, source: Corpus) -> Corpus:
+    """Return a corpus without texts with the texts of the documents of `source` that have the same ids.
+
+    Raise `InputError` if a document is missing, or if its text ends before a label.
+    """
+    texts = {document.id: document.text for document in source}
+    documents = []
+    for document in corpus:
+        text = texts.get(document.id)
+        end = max((label.end for label in document.labels), default=0)
+        if text is None or end > len(text):
+            raise InputError(
+                source.name,
+                actual=f"no document {document.id!r}"
+                if text is None
+                else f"a text of {document.id!r} that ends before the label up to {end}",
+                expected=f"the text of each document of {corpus.name}",
+                remedy="Pass texts with the same ids of documents",
+            )
+        documents.append(msgspec.structs.replace(document, text=text))
+    skipped = {name: count for name, count in corpus.skipped.items() if name != NO_TEXT_NOTE}
+    return replace(Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata), skipped=skipped)
 
 
 def _replace_text(document: Document, other: Document, where: str) -> Document:

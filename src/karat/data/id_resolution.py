@@ -12,6 +12,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.data.convert import VALUE_KINDS
 from karat.data.load import ForeignObject, load, load_gold_or_run, load_run
 from karat.kb.catalogue import open_kb
 from karat.kb.ids.id_context import build_context, collect_evidence
@@ -25,7 +26,6 @@ from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids
 from karat.model.tables.columns import Mentions
 
-_VALUE_KINDS = ("quantity", "datetime")
 _Mention = TypeVar("_Mention", Label, Prediction, Tag)
 
 
@@ -121,7 +121,7 @@ def _look_up_ids(ids: Sequence[str], kb: KB) -> tuple[dict[str, IdStatus], dict[
 def _list_linkable_mentions(document: Document | Response) -> Iterable[Label | Prediction | Tag]:
     """Return the labels or predictions of a document or response, without quantities and dates, and its tags."""
     if isinstance(document, Document):
-        return [*(label for label in document.labels if label.kind not in _VALUE_KINDS), *document.tags]
+        return [*(label for label in document.labels if label.kind not in VALUE_KINDS), *document.tags]
     return [*document.predictions, *document.tags]
 
 
@@ -151,7 +151,7 @@ def _replace_mention_ids(mention: _Mention, new_ids: Mapping[str, str]) -> _Ment
 def _replace_document_ids(document: Document, new_ids: Mapping[str, str]) -> Document:
     """Return the document with the new ids in its labels and tags; labels of quantities and dates stay."""
     labels = tuple(
-        label if label.kind in _VALUE_KINDS else _replace_mention_ids(label, new_ids) for label in document.labels
+        label if label.kind in VALUE_KINDS else _replace_mention_ids(label, new_ids) for label in document.labels
     )
     tags = tuple(_replace_mention_ids(tag, new_ids) for tag in document.tags)
     return msgspec.structs.replace(document, labels=labels, tags=tags)

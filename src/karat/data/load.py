@@ -881,7 +881,8 @@ def prepare_to_save(
     if isinstance(data, Corpus) and data.skipped.get(NO_TEXT_NOTE) and not writer.is_textless:
         raise UsageError(
             f"{data.name}: no texts, but {writer.title} needs them. Pass a gold standard with texts "
-            "(name them in a table with --columns text=… or texts=…), or choose a format without texts."
+            "(karat data convert --texts-from FILE; in a table, --columns text=… or texts=…), or choose a format "
+            "without texts."
         )
     if base is not None or entity_base is not None:
         if not writer.has_iris:

@@ -92,7 +92,8 @@ def _explain_spans(has_others: bool) -> str:
     pairwise = "of the pair: spans that at least one of the two annotators marked. " * has_others
     return (
         "all spans: spans that any annotator marked; an annotator who did not mark a span counts as none. "
-        f"{pairwise}on links: spans that all compared annotators marked."
+        f"{pairwise}on links: spans that all compared annotators marked. "
+        "Mentions with alternatives agree if they share one."
     )
 
 

@@ -447,8 +447,8 @@ CASES = [
             document("Ulm", id="g"),
         ],
         [
-            ("", "of its 3-grams of words with document 'a'", False),
-            ("", "100% of its 3-grams of words with document 'c'", False),
+            ("", "of its runs of 5 words with document 'a'", False),
+            ("", "has the words of document 'c'", False),
         ],
     ),
     Case(

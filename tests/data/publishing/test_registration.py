@@ -206,6 +206,35 @@ def test_what_a_new_version_does_not_state_is_that_of_the_version_before(tmp_pat
     assert version.guidelines[0].path == "2/rules.md"
 
 
+def test_a_new_version_has_the_stated_guidelines_and_agreement_of_the_version_before(karat_cli, tmp_path):
+    stated = {"guidelines": "fair@1", "guidelines fair@1": "Mark names.", "agreement": "F1 0.9", "gold: documents": "1"}
+    add(corpus=replace(ONE, metadata=stated))
+    karat.save(TWO, tmp_path / "test.jsonl")
+    ran = karat_cli("data", "add", "--name", "mine", "--version", "2", "--split", f"test={tmp_path / 'test.jsonl'}")
+    assert ran.code == 0, ran.err
+    (split,) = read_added_manifest("mine").versions["2"].splits.values()
+    assert {key: split.metadata.get(key) for key in stated} == {**stated, "gold: documents": None}
+    sheet = karat_cli("data", "sheet", "mine@2").out
+    assert "fair@1" in sheet
+    assert "agreement of annotators" not in sheet.split("## Unknown")[1]
+
+
+def test_a_new_version_that_states_its_own_guidelines_keeps_them():
+    add(corpus=replace(ONE, metadata={"guidelines": "fair@1", "agreement": "F1 0.9"}))
+    add(corpus=replace(TWO, metadata={"guidelines": "mine@2"}), version="2")
+    (split,) = read_added_manifest("mine").versions["2"].splits.values()
+    assert (split.metadata["guidelines"], "agreement" in split.metadata) == ("mine@2", False)
+
+
+def test_a_folder_of_parts_without_description_asks_for_splits(karat_cli, tmp_path):
+    (tmp_path / "parts").mkdir()
+    for name in ("dev", "test"):
+        karat.save(ONE, tmp_path / "parts" / f"{name}.jsonl")
+    ran = karat_cli("data", "add", tmp_path / "parts", "--name", "mine")
+    assert ran.code == 2
+    assert "--split train=FILE --split test=FILE" in ran.err
+
+
 def test_the_name_of_a_later_plugin_is_an_error_and_not_another_dataset(home):
     add()
     shutil.move(home / "mine", home / "kore50")

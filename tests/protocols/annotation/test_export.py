@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 from karat import Corpus, Label, UsageError, load, save
 from karat.data.absolute_iris import IriBases
+from karat.data.convert import count_losses, select_storable
 from karat.data.format_detection import list_formats
 from karat.protocols.annotation.export import (
     build_gold_corpus,
     build_metadata,
-    count_all_losses,
     find_write_error,
     list_format_losses,
-    select_storable,
 )
 from karat.protocols.annotation.gold import build_gold, collect_versions
 from karat.protocols.annotation.report import measure_agreement
@@ -75,7 +74,7 @@ def test_losses_of_every_format(tmp_path):
     assert rows["karat-jsonl"].losses == {}
     assert rows["elevant"].losses == {
         "nil_cluster of labels": 1,
-        "metadata of the gold standard (guidelines, agreement, provenance)": len(corpus.metadata),
+        "metadata of the data as a whole (guidelines, agreement, provenance)": len(corpus.metadata),
     }
     for name, target in list_formats():
         if not target.writes_gold or rows[name].error is not None:
@@ -94,15 +93,15 @@ def test_formats_that_refuse_are_found_before_writing():
     bases = IriBases("https://example.org/", None)
     assert find_write_error(corpus, formats["nif"], bases) is None
     assert "own:category" in (find_write_error(corpus, formats["nif-categorised"], bases) or "")
-    assert "metadata" in " ".join(count_all_losses(corpus, formats["nif"]))
+    assert "metadata" in " ".join(count_losses(corpus, formats["nif"]))
 
 
 def test_values_without_iri_are_losses_of_formats_of_iris(tmp_path):
     labels = Label(0, 3, "Q1"), Label(8, 11, None, kind="datetime", optional=True)
     corpus, formats = Corpus.from_documents([make_document_of(*labels)]), dict(list_formats())
     description, bases = "labels of quantities and datetimes, which have no IRI", IriBases("https://example.org/", None)
-    assert count_all_losses(corpus, formats["nif"])[description] == 1
-    assert description not in count_all_losses(corpus, formats["elevant"])
+    assert count_losses(corpus, formats["nif"])[description] == 1
+    assert description not in count_losses(corpus, formats["elevant"])
     assert find_write_error(corpus, formats["nif"], bases) is None
     save(select_storable(corpus, formats["nif"]), tmp_path / "gold.ttl", base="https://example.org/")
     (document,) = load(tmp_path / "gold.ttl")

@@ -46,6 +46,18 @@ def test_agreed_document_is_gold():
     assert Corpus.from_documents(gold.documents).labels is not None  # a valid corpus
 
 
+@pytest.mark.parametrize(
+    ("names", "gold_name"), [(("Ann", None), "Ann"), ((None, "Ann"), "Ann"), (("x2", "x1"), "x1"), (("x1", "x2"), "x1")]
+)
+def test_the_name_of_a_nil_cluster_does_not_depend_on_pseudonyms(names, gold_name):
+    """A name that one annotator gave is kept; of two names for one span, the first one."""
+    recorder = Recorder()
+    for annotator, name in zip("ab", names, strict=True):
+        recorder.finish(annotator, 0, Label(44, 47, None, nil_cluster=name))
+    (document,) = build_gold(make_project([make_task()]), recorder.records).documents
+    assert [label.nil_cluster for label in document.labels] == [gold_name]
+
+
 def test_ids_are_written_alike():
     labels = Label(0, 7, "https://www.wikidata.org/wiki/Q90"), Label(30, 36, "http://dbpedia.org/resource/Paris")
     document = build_document(make_task(), annotate(*labels))

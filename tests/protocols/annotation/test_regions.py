@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +48,14 @@ def test_a_nil_cluster_of_one_label_says_no_more_than_nil():
     assert region.is_agreed
     again = Label(9, 12, None, nil_cluster="ann")
     regions = find_regions({"a": annotate(named, again), "b": annotate(unnamed, Label(9, 12, None))})
+    assert [region.is_agreed for region in regions] == [False, False]
+
+
+def test_a_name_that_two_annotators_give_to_two_spans_is_a_disagreement():
+    """Neither says that the two spans are one entity, so the gold standard must not."""
+    first, second = Label(0, 3, None, nil_cluster="Ann"), Label(9, 12, None, nil_cluster="ann")
+    unnamed = [msgspec.structs.replace(label, nil_cluster=None) for label in (first, second)]
+    regions = find_regions({"a": annotate(first, unnamed[1]), "b": annotate(unnamed[0], second)})
     assert [region.is_agreed for region in regions] == [False, False]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import pytest
 
 import karat
 from karat import InputError, Label, Prediction, Response
-from karat.data.load import load_annotations
+from karat.data.load import load_annotations, load_annotators
 from karat.model.document import Document
 from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, AnnotatorVersion, NotedLabels
 from karat.protocols.annotation.changes import AnnotatedLabel, LabelEdit
@@ -180,6 +181,67 @@ def test_other_files_are_refused(karat_cli, tmp_path):
     assert ran.code == 2
     assert "is no file of an annotation tool" in ran.err
     assert not (tmp_path / "new.sqlite").exists()
+
+
+DOCCANO = {
+    "anna.jsonl": '{"id": 7, "text": "Ann met Bob.", "label": [[0, 3, "PER"]], "Comments": []}\n',
+    "ben.jsonl": '{"id": 7, "text": "Ann met Bob.", "label": [[0, 3, "LOC"], [8, 11, "PER"]], "Comments": []}\n',
+}
+
+
+def write_doccano(path, files=DOCCANO):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_doccano_names_annotators_by_the_files_of_its_zip_file(karat_cli, tmp_path):
+    ran = karat_cli("annotate", "import", tmp_path / "new.sqlite", write_doccano(tmp_path / "export.zip"))
+    assert ran.code == 0, ran.err
+    assert "1 document, finished documents of annotators 2, labels 3, annotators 2" in ran.out
+    assert [corpus.name for corpus in load_annotators(str(tmp_path / "export.zip"))] == ["anna", "ben"]
+
+
+def test_doccano_files_are_imported_one_after_another_or_as_a_folder(karat_cli, tmp_path):
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    for name, content in DOCCANO.items():
+        (folder / name).write_text(content)
+        ran = karat_cli(
+            "annotate", "import", tmp_path / "new.sqlite", folder / name, "--annotator", name.removesuffix(".jsonl")
+        )
+        assert ran.code == 0, ran.err
+    store = AnnotationStore.open(str(tmp_path / "new.sqlite"))
+    assert sorted(store.get_workers().values()) == ["anna", "ben"]
+    store.database.close()
+    ran = karat_cli("annotate", "import", tmp_path / "second.sqlite", folder, "--from", "doccano")
+    assert "annotators 2" in ran.out
+
+
+def test_a_second_file_without_annotator_is_refused_with_the_option(karat_cli, tmp_path):
+    path = tmp_path / "anna.jsonl"
+    path.write_text(DOCCANO["anna.jsonl"])
+    assert karat_cli("annotate", "import", tmp_path / "new.sqlite", path).code == 0
+    ran = karat_cli("annotate", "import", tmp_path / "new.sqlite", path)
+    assert (ran.code, "--annotator NAME" in ran.err) == (2, True)
+    archive = write_doccano(tmp_path / "export.zip")
+    ran = karat_cli("annotate", "import", tmp_path / "x.sqlite", archive, "--annotator", "anna")
+    assert (ran.code, "Remove --annotator" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("files", [{"anna.jsonl": ""}, {"config.json": "{}"}])
+def test_an_export_without_documents_leaves_no_project(files, karat_cli, tmp_path):
+    ran = karat_cli("annotate", "import", tmp_path / "new.sqlite", write_doccano(tmp_path / "export.zip", files))
+    assert ran.code == 2
+    assert "no document" in ran.err
+    assert not (tmp_path / "new.sqlite").exists()
+
+
+def test_doccano_files_of_different_texts_are_refused(karat_cli, tmp_path):
+    files = {**DOCCANO, "ben.jsonl": DOCCANO["ben.jsonl"].replace("Bob", "Tim")}
+    ran = karat_cli("annotate", "import", tmp_path / "new.sqlite", write_doccano(tmp_path / "export.zip", files))
+    assert (ran.code, "another text of the document '7'" in ran.err) == (2, True)
 
 
 def test_texts_and_suggestions_of_a_new_campaign_come_from_an_export(karat_cli, tmp_path):

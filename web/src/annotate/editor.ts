@@ -571,9 +571,17 @@ export class Editor {
     );
   }
 
+  /** Make the mention optional or required, with all its alternatives. */
   toggleOptional() {
-    const isOptional = !this.current?.label.optional;
-    this.editCurrent((label) => ({ ...label, optional: isOptional }), isOptional ? "Optional." : "No longer optional.");
+    const mark = this.current;
+    const alternatives = mark ? this.document.getRelatives(mark).alternatives : [];
+    const isOptional = ![mark, ...alternatives].every((item) => item?.label.optional);
+    const moreEdits = alternatives.map(({ id, label, note }) => ({
+      id,
+      after: { label: { ...label, optional: isOptional }, note },
+    }));
+    const message = isOptional ? "Optional." : "No longer optional.";
+    this.editCurrent((label) => ({ ...label, optional: isOptional }), message, moreEdits);
   }
 
   private addAlternative(fields: Partial<Label>, message: string, span?: Span) {

@@ -2,9 +2,13 @@
 
 An *item* is a span of a document that at least one annotator marked. Spans are equal if document, start and end are;
 overlapping spans are two items, each with no mark by one annotator. The category that an annotator gives an item is
-its entity, NIL, `unlinked` if it is marked but not linked, or `none` if it is not marked. Of a mention with
-alternatives the first is used. Parts of other segmentations and labels outside the evaluation span are excluded. If an
-annotator lacks a document, its items are missing for this annotator, not `none`.
+its entity, NIL, `unlinked` if it is marked but not linked, or `none` if it is not marked. Parts of other segmentations
+and labels outside the evaluation span are excluded. If an annotator lacks a document, its items are missing for this
+annotator, not `none`.
+
+Two mentions with alternatives agree if one alternative of each does. For kappa and alpha, the category of a mention
+with alternatives is the one that most of the compared annotators gave the span; of several, the one whose id sorts
+first. Two annotators who share an alternative therefore have the same category in their kappa.
 
 Cohen's kappa of two annotators is computed over three sets of items: spans that any annotator marked, also a third one
 (`kappa`), spans that at least one of the two marked (`kappa_of_pair`, the pairwise definition, which does not depend on
@@ -23,7 +27,7 @@ categories of one dimension on one label form one category, as a set.
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -31,23 +35,19 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from karat.analysis.explanation.shared_alternatives import list_entities, predict_mentions
 from karat.data.inputs import GoldInput, load_golds
 from karat.evaluation.evaluation import evaluate
 from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
 from karat.kb.catalogue import open_kb
-from karat.kb.ids.id_context import build_context
-from karat.kb.ids.normalising_kb import wrap_kb
 from karat.kb.protocol import KB
 from karat.matching.read.facets import dimension_names
-from karat.matching.read.read_options import ReadOptions, canonical_ids, collect_table_evidence, find_nil_ids
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.output.json_files import JsonFile, JsonRecord
-from karat.model.run import Run
-from karat.model.spec.settings.conventions import Ids, NilIds
-from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
+from karat.model.tables.columns import Bools, Longs
 from karat.stats.agreement import (
     Coefficient,
     cohen_kappa,
@@ -63,9 +63,6 @@ _Item: TypeAlias = tuple[int, int, int]
 """Document number, start and end of a span."""
 
 RELATIONS: Final = ("strong", "weak", "mention")
-
-_NONE, _NIL, _NO_LINK = ("",), ("", "NIL"), ("", "unlinked")
-"""Categories that are not entities; tuples, so that they cannot equal an id."""
 
 
 class AgreementScore(JsonRecord, frozen=True, rename={"reason": "undefined"}):
@@ -208,16 +205,18 @@ def agreement(
     if kb is None:
         requests = (bridge_ids(Request.from_options(), corpus, corpora) for corpus in corpora)
         kb = next((request.kb for request in requests if request.kb is not None), None)
-    item_judgements, n_excluded_labels = collect_judgements(corpora, ids, kb)
+    answers, n_excluded_labels = collect_answers(corpora, ids, kb)
     by_dimension = {
         dimension: collect_category_judgements(corpora, ids, dimension) for dimension in _shared_dimensions(corpora)
     }
+    all_ids = {id for corpus in corpora for id in corpus.ids.to_pylist()}
     excluded = {
-        "documents of a single annotator": len({i for corpus in corpora for i in corpus.ids.to_pylist()}) - len(ids),
-        "labels that are alternatives or parts of others, or outside the evaluation span": n_excluded_labels,
+        "documents of a single annotator": len(all_ids) - len(ids),
+        "labels that are parts, alternatives with another span, or outside the evaluation span": n_excluded_labels,
     }
     options = ScoreOptions(resamples, confidence, seed)
     all_annotators = range(len(corpora))
+    item_judgements = answers.choose(all_annotators)
     all_items, linked_items = (
         item_judgements.select(all_annotators),
         item_judgements.select(all_annotators, marked_by_all=True),
@@ -229,7 +228,7 @@ def agreement(
         confidence=confidence,
         resamples=resamples,
         pairs=tuple(
-            _score_pair(corpora, item_judgements, by_dimension, pair, kb, options)
+            _score_pair(corpora, answers.choose(pair), by_dimension, pair, kb, options)
             for pair in combinations(all_annotators, 2)
         ),
         fleiss=options.score(fleiss_kappa, all_items, needs_all_annotators=True),
@@ -285,35 +284,65 @@ class ScoreOptions(NamedTuple):
         return AgreementScore(value, percentile_interval(samples, widened_level), items)
 
 
+class Answers(NamedTuple):
+    """The links that each annotator gave each item, with all alternatives."""
+
+    codes: tuple[Mapping[_Item, tuple[int, ...]], ...]
+    """Codes of the alternatives of each item that an annotator marked, in the order of their ids."""
+    has_document: Bools
+    """Whether each annotator (row) has each document (column)."""
+
+    def choose(self, annotators: Sequence[int]) -> Judgements:
+        """Return one link per item for some annotators, given by index, on the items that anyone marked.
+
+        Of alternatives, it is the one that most of these annotators gave; of several, the one whose id sorts first.
+        """
+        items = sorted({item for codes in self.codes for item in codes})
+        chosen = [_choose_codes([self.codes[index].get(item, ()) for index in annotators]) for item in items]
+        document = np.array([item[0] for item in items], np.int64)
+        table = np.array(chosen, np.int64).reshape(len(items), len(annotators)).T
+        has_document = self.has_document[list(annotators)][:, document]
+        return Judgements(np.where(has_document, table, -1), document, self.has_document.shape[1])
+
+
+def _choose_codes(alternatives: Sequence[tuple[int, ...]]) -> list[int]:
+    """Return one code of each annotator for an item, 0 if not marked: the alternative that most annotators gave."""
+    votes = Counter(code for codes in alternatives for code in codes)
+    return [max(codes, key=lambda code: votes[code], default=0) for codes in alternatives]
+
+
 def collect_judgements(corpora: Sequence[Corpus], ids: Sequence[str], kb: KB | None = None) -> tuple[Judgements, int]:
     """Return the link that each annotator gave each item, as codes, and the number of excluded labels.
 
-    `ids` are the documents to use. Code 0 means not marked, -1 that the annotator lacks the document. Labels that are
-    alternatives, parts, or outside the evaluation span are excluded.
+    `ids` are the documents to use. Code 0 means not marked, -1 that the annotator lacks the document.
     """
-    codes_by_annotator: list[dict[_Item, int]] = []
-    codes: dict[tuple[str, ...], int] = {_NONE: 0}
+    answers, excluded = collect_answers(corpora, ids, kb)
+    return answers.choose(range(len(corpora))), excluded
+
+
+def collect_answers(corpora: Sequence[Corpus], ids: Sequence[str], kb: KB | None = None) -> tuple[Answers, int]:
+    """Return the links that each annotator gave each item, and the number of excluded labels.
+
+    `ids` are the documents to use. Labels that are parts, alternatives of another span, or outside the evaluation span
+    are excluded.
+    """
+    entities_by_annotator = list_entities(corpora, kb)
+    distinct = sorted({entity for entities in entities_by_annotator for entity in entities})
+    numbers = {entity: number for number, entity in enumerate(distinct, 1)}
     has_document = np.zeros((len(corpora), len(ids)), np.bool_)
-    excluded, ids_as = 0, Ids.NORMALISED  # as in scoring
-    id_context = build_context([collect_table_evidence(corpus.table) for corpus in corpora])
-    read_options = ReadOptions(kb=None if kb is None else wrap_kb(kb, ids_as), ids=ids_as).with_id_context(id_context)
-    for annotator, corpus in enumerate(corpora):
-        labels, documents = corpus.labels, _document_indices(corpus, ids)
+    codes_by_annotator, excluded = [], 0
+    for annotator, (corpus, entities) in enumerate(zip(corpora, entities_by_annotator, strict=True)):
+        documents = _document_indices(corpus, ids)
         has_document[annotator, documents[documents >= 0]] = True
-        is_nil = find_nil_ids(labels.names, NilIds.NOT_IN_WIKI).tolist()
-        names = canonical_ids(labels.names.to_pylist(), read_options)
-        entities = [_NIL if is_nil_id else (name,) for name, is_nil_id in zip(names, is_nil, strict=True)]
-        number = dict(enumerate(codes.setdefault(entity, len(codes)) for entity in entities))
-        number |= {NIL: codes.setdefault(_NIL, len(codes)), NO_LINK: codes.setdefault(_NO_LINK, len(codes))}
-        item_codes = {item: number[int(labels.entity[row])] for item, row in _index_spans(corpus, documents).items()}
-        excluded += int((documents[labels.document] >= 0).sum()) - len(item_codes)
-        codes_by_annotator.append(item_codes)
-    items = sorted({item for item_codes in codes_by_annotator for item in item_codes})
-    document = np.array([item[0] for item in items], np.int64)
-    table = np.array(
-        [[item_codes.get(item, 0) for item in items] for item_codes in codes_by_annotator], np.int64
-    ).reshape(len(codes_by_annotator), len(items))
-    return Judgements(np.where(has_document[:, document], table, -1), document, len(ids)), excluded
+        alternatives = _group_alternatives(corpus)
+        rows_by_span = {
+            item: alternatives[row, item[1], item[2]] for item, row in _index_spans(corpus, documents).items()
+        }
+        codes_by_annotator.append(
+            {item: tuple(sorted({numbers[entities[row]] for row in rows})) for item, rows in rows_by_span.items()}
+        )
+        excluded += int((documents[corpus.labels.document] >= 0).sum()) - sum(map(len, rows_by_span.values()))
+    return Answers(tuple(codes_by_annotator), has_document), excluded
 
 
 def collect_category_judgements(corpora: Sequence[Corpus], ids: Sequence[str], dimension: str) -> Judgements:
@@ -393,6 +422,16 @@ def _index_spans(corpus: Corpus, documents: Longs) -> dict[_Item, int]:
     return rows_by_span
 
 
+def _group_alternatives(corpus: Corpus) -> dict[tuple[int, int, int], list[int]]:
+    """Return the rows of the labels that share mention, start and end; a mention is the row that represents it."""
+    labels = corpus.labels
+    rows: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    keys = zip(corpus.mention_index.mention.tolist(), labels.start.tolist(), labels.end.tolist(), strict=True)
+    for row, key in enumerate(keys):
+        rows[key].append(row)
+    return rows
+
+
 def _evaluated_mask(corpus: Corpus) -> Bools:
     """Return a mask of the labels inside the evaluation span of their document."""
     labels = corpus.labels
@@ -439,7 +478,7 @@ def _score_pair(
 ) -> AnnotatorPairAgreement:
     """Compute the agreement of two annotators, given by their indices.
 
-    `item_judgements` are the links of all annotators on all items; `by_dimension` are their categories.
+    `item_judgements` are their links on all items; `by_dimension` are the categories of all annotators.
     """
     first_corpus, second_corpus = (corpora[index] for index in pair)
     common = set(first_corpus.ids.to_pylist()) & set(second_corpus.ids.to_pylist())
@@ -455,9 +494,9 @@ def _score_pair(
         second_corpus.name,
         len(common),
         f1,
-        options.score(cohen_kappa, item_judgements.select(pair)),
-        options.score(cohen_kappa, item_judgements.select(pair, marked_by_any=True)),
-        options.score(cohen_kappa, item_judgements.select(pair, marked_by_all=True)),
+        options.score(cohen_kappa, item_judgements.select((0, 1))),
+        options.score(cohen_kappa, item_judgements.select((0, 1), marked_by_any=True)),
+        options.score(cohen_kappa, item_judgements.select((0, 1), marked_by_all=True)),
         {
             dimension: options.score(cohen_kappa, dimension_judgements.select(pair))
             for dimension, dimension_judgements in by_dimension.items()
@@ -481,9 +520,9 @@ def _compute_f1(
 ) -> dict[str, AgreementScore]:
     """Compute micro F1 by match relation, with the first annotator as gold standard and the second as system.
 
-    The roles can be exchanged unless mentions have alternatives. If links are compared, unlinked mentions are excluded.
+    The roles can be exchanged. If links are compared, unlinked mentions are excluded.
     """
-    run, scores = Run.from_gold(second_corpus, name=second_corpus.name), {}
+    scores = {}
     for relation in RELATIONS:
         settings = {"optional": "required", "quantities": "id", "seed": str(options.seed)}
         if relation != "mention":
@@ -491,7 +530,7 @@ def _compute_f1(
         name = f"{relation}:micro.f1"
         result = evaluate(
             first_corpus,
-            run,
+            predict_mentions(second_corpus, first_corpus, relation, kb),
             measures=[name],
             kb=kb,
             resamples=options.resamples,

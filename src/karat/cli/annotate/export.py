@@ -61,16 +61,15 @@ def command(
     from dataclasses import replace
 
     from karat.data.absolute_iris import IriBases
+    from karat.data.convert import count_losses, select_storable
     from karat.data.load import get_target_format, save, save_annotations
     from karat.model.errors import UsageError
     from karat.model.output.text_layout import format_count
     from karat.protocols.annotation.export import (
         build_gold_corpus,
         build_metadata,
-        count_all_losses,
         find_write_error,
         list_format_losses,
-        select_storable,
     )
     from karat.protocols.annotation.gold import build_annotator_corpus
     from karat.protocols.annotation.report import measure_agreement
@@ -118,7 +117,7 @@ def command(
     error = find_write_error(corpus, target, bases)
     if error is not None:
         raise UsageError(f"{out}: {error}")
-    losses = count_all_losses(corpus, target)
+    losses = count_losses(corpus, target)
     listed = ", ".join(f"{name} {count:,}" for name, count in losses.items())
     if losses and not allow_losses:
         raise UsageError(

@@ -15,23 +15,29 @@ from karat.cli.output import echo
 @click.argument("file")
 @option("--name", metavar="NAME", help="Name of a new project.  [default: name in FILE]")
 @option("--guidelines", default="fair", show_default=True, metavar="NAME|FILE", help="Guidelines of a new project.")
+@option("--annotator", metavar="NAME", help="Name of the annotator, if FILE has the labels of one without a name.")
 @option("--from", "source_format", metavar="FORMAT", help="Format of FILE, if not detected.")
 @input_options
-def command(store: str, file: str, name: str | None, guidelines: str, source_format: str | None) -> None:
+def command(
+    store: str, file: str, name: str | None, guidelines: str, annotator: str | None, source_format: str | None
+) -> None:
     """Import the labels of annotators from Label Studio, INCEpTION or doccano.
 
     STORE is the database of a project with the same documents, or a new one, which is created. Finished documents can
-    be compared and adjudicated as if they had been annotated in Karat. Adjudicated labels become decisions.
+    be compared and adjudicated as if they had been annotated in Karat. Adjudicated labels become decisions. doccano
+    exports one file for each annotator: pass the zip file, or each file with --annotator.
 
     \b
     karat annotate import news.sqlite label-studio.json
     karat annotate import news.sqlite inception-project.zip --name news
+    karat annotate import news.sqlite anna.jsonl --annotator anna
     karat annotate report news.sqlite
     """
     from karat.data.load import load_annotations
     from karat.model.errors import UsageError
     from karat.model.output.text_layout import format_count
     from karat.protocols.annotation.store.imports import open_or_create
+    from karat.protocols.annotation.tool_files import name_annotator
     from karat.render.annotation.report import format_counts
 
     check_paths([file], [])
@@ -40,6 +46,8 @@ def command(store: str, file: str, name: str | None, guidelines: str, source_for
         raise UsageError(
             f"{file} is no file of an annotation tool. Pass an export of Label Studio, INCEpTION or doccano."
         )
+    if annotator is not None:
+        annotated = name_annotator(annotated, annotator)
     counts = open_or_create(store, annotated, name=name, guidelines=guidelines)
     echo(f"{store}: {format_count(len(annotated.documents), 'document')}, {format_counts(counts) or 'no labels'}")
     for description, count in annotated.skipped.items():

@@ -22,7 +22,7 @@ from karat.cli.output import echo
     "--texts-from",
     "texts",
     metavar="FILE",
-    help="Corpus with the same documents in the same order, whose texts replace those of IN, such as masked ones.",
+    help="Corpus whose texts replace those of IN, such as masked ones, or are added if IN has none.",
 )
 @steps_option()
 @kb_option(
@@ -64,7 +64,7 @@ def command(
     karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4
     """
     from karat.data.absolute_iris import find_relative_id, list_relative_entities
-    from karat.data.convert import count_losses, replace_texts
+    from karat.data.convert import count_losses, replace_texts, select_storable
     from karat.data.load import (
         convert_in_blocks,
         get_target_format,
@@ -107,9 +107,10 @@ def command(
         )
     if target_spec.import_packages is not None:  # a missing package is reported before losses are listed
         target_spec.import_packages()
-    data = prepare_to_save(data, target, target_spec, base=base, entity_base=entity_base)
     losses = count_losses(data, target_spec)
     page = render_page(source, data, target_spec, losses)
+    data = select_storable(data, target_spec) if isinstance(data, Corpus) else data
+    data = prepare_to_save(data, target, target_spec, base=base, entity_base=entity_base)
     if losses:  # before anything is written
         echo(page, nl=False, err=True)
     save(data, target, format=format)

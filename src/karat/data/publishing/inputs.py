@@ -15,7 +15,7 @@ from karat.data.publishing.manifest import MANIFEST_NAME, NOT_STATED, SINGLE_SPL
 from karat.data.publishing.registration import Publication, build_publication, read_published
 from karat.data.publishing.split import is_split_folder, read_split_record
 from karat.model.corpus import Corpus
-from karat.model.errors import UsageError
+from karat.model.errors import InputError, UsageError
 from karat.storage.data_folder import get_catalogue_folder
 from karat.storage.files import Source
 
@@ -47,7 +47,17 @@ def load_splits(source: str | None, splits: Sequence[str], *, format: str | None
     if dataset is not None:
         chosen = list_splits(dataset)
         return {split.name.split or SINGLE_SPLIT: load(str(split.name), format=format) for split in chosen}
-    return {SINGLE_SPLIT: load(source, format=format)}
+    try:
+        return {SINGLE_SPLIT: load(source, format=format)}
+    except InputError as problem:
+        if source == "-" or not folder.is_folder or problem.where != folder.label:
+            raise
+        raise InputError(
+            problem.where,
+            actual=problem.actual,
+            expected="one file, a dataset in a folder, or the folder of karat data split",
+            remedy="Name the file of each split instead of the folder: --split train=FILE --split test=FILE",
+        ) from None
 
 
 def _parse_splits(arguments: Sequence[str]) -> dict[str, str]:

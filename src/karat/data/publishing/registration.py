@@ -41,6 +41,8 @@ from karat.storage.files import Source
 
 _FIRST_VERSION = "1"
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})*")
+_INHERITED = {"guidelines", "agreement"}
+"""Keys in the metadata of a file that states how it was annotated."""
 _LINK_TASKS = ("a2kb", "d2kb", "c2kb", "erec")
 TOKENS_NOTE = "documents whose rows of tokens are not stored (predictions in token tables need the original file)"
 """The key of `PublishedSplit.skipped` for sources that are token tables."""
@@ -274,8 +276,21 @@ def _inherit(publication: Publication, manifest: PublishedDataset, folder: Path)
             copies.append(describe_file(path, files[path]))
         guidelines = tuple(copies)
     metadata = version.metadata.fill_from(older.metadata)
-    new_version = msgspec.structs.replace(version, metadata=metadata, guidelines=guidelines)
+    splits = {name: _inherit_metadata(name, split, older) for name, split in version.splits.items()}
+    new_version = msgspec.structs.replace(version, metadata=metadata, guidelines=guidelines, splits=splits)
     return publication._replace(version=new_version, files=files)
+
+
+def _inherit_metadata(name: str, split: PublishedSplit, older: PublishedVersion) -> PublishedSplit:
+    """Return a split with guidelines, agreement and provenance of an older version, unless it states any itself.
+
+    Counts of the older data are not taken over.
+    """
+    if not _INHERITED.isdisjoint(split.metadata):
+        return split
+    source = older.splits.get(name) or next(iter(older.splits.values()))
+    stated = {key: value for key, value in source.metadata.items() if not key.startswith("gold: ") and key != "name"}
+    return msgspec.structs.replace(split, metadata={**stated, **split.metadata})
 
 
 def _store(

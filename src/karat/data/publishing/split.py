@@ -245,6 +245,11 @@ def read_split_record(source: Source) -> SplitFile:
                 source.get_child(f"{name}.jsonl").label,
                 actual="other content than karat data split wrote",
                 expected=f"SHA-256 {part.file.sha256}",
-                remedy=f"Divide the data again, or name the parts: karat data add --split {name}=FILE",
+                remedy=f"Divide the data again, or name all parts instead of the folder: {_propose_arguments(record)}",
             )
     return record
+
+
+def _propose_arguments(record: SplitFile) -> str:
+    """Return the arguments that name the file of each part."""
+    return " ".join(f"--split {name}={part.file.path}" for name, part in record.parts.items())

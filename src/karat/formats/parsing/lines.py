@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from contextlib import AbstractContextManager
+from typing import IO, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,17 @@ from karat.model.spec.format import ByteSource
 _BOM = b"\xef\xbb\xbf"
 _T = TypeVar("_T")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*", re.ASCII)
+
+
+class LineSource(Protocol):
+    """What lines are read from: a file, or a file in an archive."""
+
+    @property
+    def label(self) -> str:
+        """The name of the source in messages."""
+
+    def open_stream(self) -> AbstractContextManager[IO[bytes]]:
+        """Open the bytes for reading from the start."""
 
 
 class Line(NamedTuple):
@@ -38,7 +50,7 @@ def read_lines(source: ByteSource) -> Iterator[Line]:
         yield Line(number, decode_utf8(without_bom.rstrip(b"\r\n"), source, number))
 
 
-def read_raw_lines(source: ByteSource) -> Iterator[bytes]:
+def read_raw_lines(source: LineSource) -> Iterator[bytes]:
     """Yield the lines of a file as bytes with line ends; raise `InputError` for a line longer than the limit."""
     max_length, number = get_limit("line"), 0
     with source.open_stream() as file:
@@ -84,7 +96,7 @@ def is_utf8(data: bytes | memoryview) -> bool:
     return True
 
 
-def _line_length_error(source: ByteSource, number: int) -> InputError:
+def _line_length_error(source: LineSource, number: int) -> InputError:
     """Build the error for a line that is longer than the limit."""
     message = f"a line of more than {get_limit('line'):,} bytes"
     return limit_error(

@@ -14,18 +14,21 @@ Offsets count UTF-16 units, as doccano's page does (its issue 2290). Characters 
 count as two. Files of before 2020 count code points: a text in which an offset is inside such a character, or behind
 the end, is read so and counted. The project option "Count grapheme clusters as one character" is not supported.
 
-A file has the labels of one annotator: doccano exports one file for each.
+A file has the labels of one annotator. doccano exports a zip file with one file for each, which is named after the
+annotator. Karat reads the zip file, and with `--from doccano` its unpacked folder.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple
 
 import msgspec
 import numpy as np
 
+from karat.formats.parsing.annotation_tools.archives import ZIP_MAGIC, ArchiveMember, read_members
 from karat.formats.parsing.annotation_tools.custom_fields import (
     CUSTOM_FIELD,
     ShownMention,
@@ -45,6 +48,7 @@ from karat.formats.parsing.annotation_tools.selection import (
 )
 from karat.formats.parsing.json.blocks import parse_first_objects
 from karat.formats.parsing.json.records import Record, collect_other_fields, convert_value, read_records
+from karat.formats.parsing.lines import LineSource
 from karat.model.corpus import Corpus
 from karat.model.defects import map_valid
 from karat.model.document import Label, Prediction, Triple
@@ -54,7 +58,7 @@ from karat.model.limits import get_limit, limit_error
 from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import encode_text, map_units
 from karat.model.run import Run
-from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, NotedLabels
+from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, AnnotatorVersion, NotedLabels
 from karat.model.spec.format import ByteSource, Format
 
 _VIEW = ToolView(show_entity=lambda entity: "", show_types=show_first_type)
@@ -122,13 +126,52 @@ class _Line(NamedTuple):
 
 
 def read_annotations(source: ByteSource) -> AnnotatedCorpus:
-    """Read the documents of a file; its labels count as adjudicated."""
+    """Read the documents of a file, whose labels count as adjudicated, or the files of several annotators."""
     skipped: Counter[str] = Counter()
-    lines = [line for _, line in map_valid(read_records(source), lambda record: _read_line(record, skipped))]
-    fields = next((line.corpus for line in lines if line.corpus), {})
+    files = _list_files(source)
+    lines = {
+        name: [line for _, line in map_valid(read_records(file), lambda record: _read_line(record, skipped))]
+        for name, file in files.items()
+    }
+    fields = next((line.corpus for items in lines.values() for line in items if line.corpus), {})
     metadata = convert_value(fields.get("metadata", {}), dict[str, str], source.label)
-    documents = tuple(line.item for line in lines)
+    items = {name: [line.item for line in file_lines] for name, file_lines in lines.items()}
+    documents = tuple(next(iter(items.values()), ())) if len(items) < 2 else _merge_annotators(items)
     return AnnotatedCorpus(str(fields.get("name", source.stem)), documents, metadata, +skipped)
+
+
+def _list_files(source: ByteSource) -> dict[str, LineSource]:
+    """Return the files with lines, by the name of their annotator: those of a folder or zip file, or the file."""
+    if source.is_folder:
+        names = [name for name in source.file_names if name.endswith(".jsonl")]
+        return {PurePosixPath(name).stem: source.get_child(name) for name in names}
+    if not source.first_bytes.startswith(ZIP_MAGIC):
+        return {source.stem: source}
+    members = read_members(source.read_bytes(), source.label)
+    return {
+        PurePosixPath(name).stem: ArchiveMember(f"{source.label}/{name}", content)
+        for name, content in members.items()
+        if name.endswith(".jsonl")
+    }
+
+
+def _merge_annotators(files: Mapping[str, Sequence[AnnotatedDocument]]) -> tuple[AnnotatedDocument, ...]:
+    """Return the documents of several files, whose labels are the versions of their annotators."""
+    merged: dict[str, AnnotatedDocument] = {}
+    for annotator, items in files.items():
+        for item in items:
+            first = merged.setdefault(item.document.id, msgspec.structs.replace(item, gold=None))
+            if first.document.text != item.document.text:
+                raise InputError(
+                    item.location,
+                    actual=f"another text of the document {item.document.id!r} than {first.location}",
+                    expected="files of the same texts, one for each annotator",
+                    remedy="Export all annotators of one project",
+                )
+            if item.gold is not None:
+                versions = (*first.versions, AnnotatorVersion(annotator, item.gold))
+                merged[item.document.id] = msgspec.structs.replace(first, versions=versions)
+    return tuple(merged.values())
 
 
 def _read_line(record: Record, skipped: Counter[str]) -> _Line:
@@ -346,7 +389,9 @@ def _format_spans(entries: Sequence[_Entry], text: str) -> list[tuple[int, int, 
 
 
 def _recognises(head: bytes) -> bool:
-    """Return whether the first lines have a text and spans in doccano's layout."""
+    """Return whether the first lines have a text and spans in doccano's layout, or a zip file has such files."""
+    if head.startswith(ZIP_MAGIC):
+        return b".jsonl" in head and not any(mark in head for mark in (b".xmi", b"annotation/", b"exportedproject"))
     objects = parse_first_objects(head)
     if not objects or any(not isinstance(fields.get("text", fields.get("data")), str) for fields in objects[:-1]):
         return False
@@ -371,8 +416,11 @@ def _is_span(value: object) -> bool:
 
 def _holds_gold(source: ByteSource) -> bool:
     """Return whether the first line is not one of predictions that Karat wrote."""
-    with source.open_stream() as file:
-        line = file.readline(get_limit("line"))
+    file = next(iter(_list_files(source).values()), None)
+    if file is None:
+        return True
+    with file.open_stream() as stream:
+        line = stream.readline(get_limit("line"))
     return b'\\"predictions\\":[' not in line
 
 

@@ -9,6 +9,7 @@ and sections are in `meta`, lists as JSON.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import IO, Any
 
 import msgspec
@@ -16,12 +17,13 @@ import msgspec
 from karat.formats.parsing.elevant import gold as elevant_gold
 from karat.formats.parsing.elevant import predictions as elevant_predictions
 from karat.formats.parsing.elevant.articles import detect_content, is_linked, parse_id, to_article_fields
-from karat.formats.parsing.elevant.labels import to_gold_labels
+from karat.formats.parsing.elevant.labels import count_renumbered, to_gold_labels
 from karat.formats.parsing.elevant.manifest import read_manifest
 from karat.formats.parsing.elevant.predictions import read_both
 from karat.formats.parsing.lost_fields import count_implied_optional
 from karat.model.corpus import Corpus
 from karat.model.document import Document
+from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
 
 
@@ -48,6 +50,16 @@ def _to_article(document: Document) -> dict[str, Any]:
     return {**first, **fields, **span, "labels": to_gold_labels(document.labels)}
 
 
+def _count_losses(data: Corpus | Run) -> dict[str, int]:
+    """Count labels that become optional, mention ids that are renumbered, and alternatives that become parts."""
+    if not isinstance(data, Corpus):
+        return {}
+    changes: Counter[str] = Counter()
+    for document in data:
+        changes.update(count_renumbered(document.labels))
+    return {**count_implied_optional(data), **changes}
+
+
 FORMAT = Format(
     title="ELEVANT benchmark",
     suffix=".benchmark.jsonl",
@@ -61,7 +73,7 @@ FORMAT = Format(
     read_both=read_both,
     read_manifest=read_manifest,
     write_corpus=write_corpus,
-    count_losses=count_implied_optional,
+    count_losses=_count_losses,
     stored_fields=frozenset(
         {"name", "types", "categories", "kind", "optional", "mention_id", "parent", "evaluation_span", "meta"}
     ),

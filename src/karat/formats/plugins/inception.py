@@ -458,7 +458,7 @@ def _recognises_xmi(head: bytes) -> bool:
 def _recognises_json(head: bytes) -> bool:
     """Return whether the first bytes are a JSON CAS, or a zip file of JSON files only."""
     if head.startswith(ZIP_MAGIC):
-        return b".json" in head and not _recognises_xmi(head)
+        return re.search(rb"\.json(?!l)", head) is not None and not _recognises_xmi(head)
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" and (
         b'"%TYPES"' in head or b'"%FEATURE_STRUCTURES"' in head
     )

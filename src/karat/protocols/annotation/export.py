@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from karat.data.absolute_iris import IriBases, find_relative_id, to_absolute_iris
-from karat.data.convert import count_losses
+from karat.data.convert import count_losses, select_storable
 from karat.data.format_detection import list_formats
 from karat.kb.type_names import find_type_names
 from karat.model.corpus import Corpus
@@ -20,7 +20,6 @@ from karat.model.spec.format import Format
 from karat.protocols.annotation.changes import Change, Record, RegionDecision
 from karat.protocols.annotation.gold import GoldStandard, adjudicate_document, build_gold, group_records
 from karat.protocols.annotation.project import Project
-from karat.protocols.annotation.regions import VALUE_ENTITIES
 from karat.protocols.annotation.version_pairs import VersionAgreement
 from karat.version import __version__
 
@@ -108,7 +107,7 @@ def describe_agreement(agreement: VersionAgreement) -> str:
     scores = {
         "F1 of spans": agreement.spans,
         "F1 of links": agreement.links,
-        "kappa of entities": agreement.kappa,
+        "kappa of entities on spans that both marked": agreement.kappa,
         **{f"alpha of {name}": score for name, score in agreement.categories.items()},
     }
     parts = [
@@ -121,17 +120,6 @@ def describe_agreement(agreement: VersionAgreement) -> str:
     return f"{', '.join(parts) or 'undefined'}; {documents}, before adjudication"
 
 
-def count_all_losses(corpus: Corpus, target: Format) -> dict[str, int]:
-    """Count what a format cannot store, also of the metadata of the corpus, by description."""
-    losses = count_losses(corpus, target)
-    n_values = len(corpus.labels) - len(select_storable(corpus, target).labels)
-    if n_values:
-        losses["labels of quantities and datetimes, which have no IRI"] = n_values
-    if target.stored_fields is not None and corpus.metadata:
-        losses["metadata of the gold standard (guidelines, agreement, provenance)"] = len(corpus.metadata)
-    return losses
-
-
 def list_format_losses(corpus: Corpus, bases: IriBases | None = None) -> list[FormatLosses]:
     """Return what each format that can hold gold labels loses, those with the fewest kinds of losses first.
 
@@ -141,7 +129,7 @@ def list_format_losses(corpus: Corpus, bases: IriBases | None = None) -> list[Fo
     for name, target in list_formats():
         if target.writes_gold:
             error = find_write_error(corpus, target, bases)
-            rows.append(FormatLosses(name, target.title, count_all_losses(corpus, target), error))
+            rows.append(FormatLosses(name, target.title, count_losses(corpus, target), error))
     return sorted(rows, key=lambda row: (row.error is not None, len(row.losses), row.name))
 
 
@@ -160,19 +148,6 @@ def find_write_error(corpus: Corpus, target: Format, bases: IriBases | None = No
     except KaratError as problem:
         return str(problem)
     return None
-
-
-def select_storable(corpus: Corpus, target: Format) -> Corpus:
-    """Return a corpus without the labels that a format cannot write: values, if entities must be IRIs."""
-    if not target.has_iris:
-        return corpus
-    documents = [
-        msgspec.structs.replace(
-            document, labels=tuple(label for label in document.labels if label.kind not in VALUE_ENTITIES)
-        )
-        for document in corpus
-    ]
-    return Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata, skipped=corpus.skipped)
 
 
 def _to_iris(corpus: Corpus, bases: IriBases) -> Corpus:

@@ -18,6 +18,7 @@ from karat.protocols.annotation.changes import AnnotatedLabel, Change, Record, R
 from karat.protocols.annotation.project import AnnotationTask, Project
 from karat.protocols.annotation.regions import (
     Region,
+    choose_agreed_version,
     describe_label,
     find_decision,
     find_parents,
@@ -59,7 +60,7 @@ class AdjudicatedRegion(msgspec.Struct, frozen=True):
         """The labels of the gold standard; empty if the region is undecided."""
         if self.decision is not None:
             return self.decision.labels
-        return next(iter(self.region.versions.values())) if self.region.is_agreed else ()
+        return choose_agreed_version(self.region) if self.region.is_agreed else ()
 
 
 class AdjudicatedDocument(msgspec.Struct, frozen=True):

@@ -5,14 +5,14 @@ labels of a mention and its parts. Components whose extents overlap form one reg
 
 Versions are compared by structure: spans, entities in their normal form, kinds, optional labels, types, categories, NIL
 clusters, and the grouping of labels into alternatives and parts. The names of mention ids, the order of labels, the
-names of entities and notes do not matter, nor does the name of a NIL cluster with a single label. Two labels of one
-span that differ only in their entity stay two labels.
+names of entities and notes do not matter, nor does the name of a NIL cluster that all annotators give to one span only.
+Two labels of one span that differ only in their entity stay two labels.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -49,7 +49,7 @@ def find_regions(versions: Mapping[str, Iterable[AnnotatedLabel]]) -> tuple[Regi
     `versions` has the labels of each annotator of the document, by pseudonym.
     """
     labels = [(annotator, label) for annotator in sorted(versions) for label in versions[annotator]]
-    single_clusters = {annotator: _find_single_clusters(versions[annotator]) for annotator in versions}
+    single_clusters = _find_single_clusters(item for _, item in labels)
     regions = []
     for start, end, indices in _find_components(labels):
         by_annotator: dict[str, list[AnnotatedLabel]] = {annotator: [] for annotator in sorted(versions)}
@@ -57,7 +57,7 @@ def find_regions(versions: Mapping[str, Iterable[AnnotatedLabel]]) -> tuple[Regi
             annotator, label = labels[index]
             by_annotator[annotator].append(label)
         structures = {
-            annotator: describe_structure(_drop_clusters(group, single_clusters[annotator]))
+            annotator: describe_structure(_drop_clusters(group, single_clusters))
             for annotator, group in by_annotator.items()
         }
         regions.append(
@@ -137,9 +137,25 @@ def _normalise_cluster(label: Label) -> str | None:
 
 
 def _find_single_clusters(labels: Iterable[AnnotatedLabel]) -> frozenset[str]:
-    """Return the NIL clusters with a single label in a document: they say no more than NIL without cluster."""
-    counts = Counter(name for item in labels if (name := _normalise_cluster(item.label)) is not None)
-    return frozenset(name for name, count in counts.items() if count == 1)
+    """Return the NIL clusters that all annotators give to one span only: they say no more than NIL without cluster."""
+    spans: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for item in labels:
+        if (name := _normalise_cluster(item.label)) is not None:
+            spans[name].add(item.label.span)
+    return frozenset(name for name, places in spans.items() if len(places) == 1)
+
+
+def choose_agreed_version(region: Region) -> tuple[AnnotatedLabel, ...]:
+    """Return one of the versions of a region on which annotators agree, whatever their pseudonyms.
+
+    It is the version with the most names of NIL clusters; of several, the one whose names and labels sort first.
+    """
+
+    def rank(version: tuple[AnnotatedLabel, ...]) -> tuple[object, ...]:
+        names = sorted(item.label.nil_cluster for item in version if item.label.nil_cluster is not None)
+        return (-len(names), names, [repr((describe_label(item.label), item.label.types)) for item in version])
+
+    return min(region.versions.values(), key=rank)
 
 
 def _drop_clusters(labels: Iterable[AnnotatedLabel], names: frozenset[str]) -> list[AnnotatedLabel]:

@@ -316,7 +316,7 @@ def _measure_annotator(
         labels=n_labels,
         minutes=sum(seconds) / 60 if seconds else None,
         with_others=compare_pairs(others, kb, options) if others else None,
-        with_gold=compare_pairs(with_gold, kb, options, has_gold=True) if with_gold else None,
+        with_gold=compare_pairs(with_gold, kb, options) if with_gold else None,
     )
 
 

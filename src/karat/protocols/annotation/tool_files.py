@@ -122,6 +122,27 @@ class ImportedVersion(NamedTuple):
         return [AnnotatedLabel(label, content.notes.get(index, "")) for index, label in enumerate(content.labels)]
 
 
+def name_annotator(annotated: AnnotatedCorpus, annotator: str) -> AnnotatedCorpus:
+    """Return a file with the labels of one annotator as the version of an annotator of this name.
+
+    Raise `InputError` if the file names its annotators.
+    """
+    if any(item.versions for item in annotated.documents):
+        raise InputError(
+            annotated.name,
+            actual="labels of annotators with names",
+            expected="the labels of one annotator without a name",
+            remedy="Remove --annotator",
+        )
+    documents = (
+        item
+        if item.gold is None
+        else msgspec.structs.replace(item, versions=(AnnotatorVersion(annotator, item.gold),), gold=None)
+        for item in annotated.documents
+    )
+    return msgspec.structs.replace(annotated, documents=tuple(documents))
+
+
 def create_imported_project(name: str, annotated: AnnotatedCorpus, guidelines: Guidelines, consent: str) -> Project:
     """Create a project with the documents of a file; predictions become suggestions.
 

@@ -19,6 +19,7 @@ from karat.analysis.explanation.agreement import (
     collect_category_judgements,
     collect_judgements,
 )
+from karat.analysis.explanation.shared_alternatives import predict_mentions
 from karat.evaluation.evaluation import evaluate
 from karat.kb.protocol import KB
 from karat.matching.read.facets import dimension_names
@@ -26,7 +27,6 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document
 from karat.model.output.json_files import JsonRecord
 from karat.model.results.statistics import ratio
-from karat.model.run import Run
 from karat.model.tables.columns import Floats, Longs
 from karat.stats.agreement import cohen_kappa, krippendorff_alpha
 from karat.stats.samples.additive import AdditiveScore
@@ -71,14 +71,8 @@ def pair_versions(documents: Mapping[str, Document]) -> list[VersionPair]:
     ]
 
 
-def compare_pairs(
-    pairs: Sequence[VersionPair], kb: KB | None, options: ScoreOptions, *, has_gold: bool = False
-) -> VersionAgreement:
-    """Compute the agreement of pairs of versions.
-
-    With `has_gold`, the first version of each pair is the gold standard for F1. Otherwise each version serves as gold
-    standard once, since F1 depends on this if mentions have alternatives.
-    """
+def compare_pairs(pairs: Sequence[VersionPair], kb: KB | None, options: ScoreOptions) -> VersionAgreement:
+    """Compute the agreement of pairs of versions; which version is the first does not matter."""
     units = {document: index for index, document in enumerate(sorted({pair.document for pair in pairs}))}
     unit_of_pair = np.array([units[pair.document] for pair in pairs], np.int64)
     first = _build_corpus([pair.first for pair in pairs])
@@ -90,8 +84,8 @@ def compare_pairs(
     return VersionAgreement(
         documents=len(units),
         pairs=len(pairs),
-        spans=_score_f1(_count_matches(first, second, "mention", kb, has_gold=has_gold), unit_of_pair, options),
-        links=_score_f1(_count_matches(first, second, "strong", kb, has_gold=has_gold), unit_of_pair, options),
+        spans=_score_f1(_count_matches(first, second, "mention", kb), unit_of_pair, options),
+        links=_score_f1(_count_matches(first, second, "strong", kb), unit_of_pair, options),
         kappa=options.score(cohen_kappa, marked),
         alpha=options.score(krippendorff_alpha, marked),
         categories={
@@ -129,27 +123,16 @@ def _score_f1(rows: Floats, unit_of_pair: Longs, options: ScoreOptions) -> Agree
 def count_link_matches(pairs: Sequence[VersionPair], kb: KB | None) -> Floats:
     """Return the sums of matching and missing links of each pair, in the columns of `Statistics`."""
     first = _build_corpus([pair.first for pair in pairs])
-    return _count_matches(first, _build_corpus([pair.second for pair in pairs]), "strong", kb, has_gold=False)
+    return _count_matches(first, _build_corpus([pair.second for pair in pairs]), "strong", kb)
 
 
-def _count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None, *, has_gold: bool) -> Floats:
-    """Return the sums of matches and misses of each document, in the columns of `Statistics`.
-
-    Unless `has_gold`, they are the mean over both directions.
-    """
+def _count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None) -> Floats:
+    """Return the sums of matches and misses of each document, in the columns of `Statistics`."""
     settings = {"optional": "required", "quantities": "id"}
     if relation != "mention":
         settings["unlinked"] = "absent"
-
-    def count(gold: Corpus, other: Corpus) -> Floats:
-        run = Run.from_gold(other, name=other.name)
-        return evaluate(gold, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
-
-    forward = count(first, second)
-    if has_gold:
-        return forward
-    mean: Floats = (forward + count(second, first)[:, [2, 3, 0, 1]]) / 2
-    return mean
+    run = predict_mentions(second, first, relation, kb)
+    return evaluate(first, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
 
 
 def compute_f1(sums: Floats) -> Floats:

@@ -142,8 +142,8 @@ def _explain_columns(report: AnnotationReport) -> str:
     """Return the legend of the tables."""
     sentences = [
         "spans, links: F1 in percent, of marked spans, and of spans with the same entity. Optional labels count too, "
-        "any alternative of a mention matches, and each annotator of a pair is the gold standard once. entities: on "
-        "spans that both marked. Annotators: agreement with the other annotators, and with the gold standard."
+        "and mentions with alternatives match if they share one. entities: on spans that both "
+        "marked. Annotators: agreement with the other annotators, and with the gold standard."
     ]
     if report.resamples:
         confidence = f"{100 * report.confidence:g} %"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from karat.data.convert import VALUE_KINDS
 from karat.data.describe import Description, TraitCount, describe
 from karat.data.lint.context import build_context
 from karat.data.lint.lint import LintReport, lint, select_rules
@@ -35,6 +36,7 @@ SHEET_NAME: Final = "datasheet.md"
 
 _UNKNOWN: Final = "unknown"
 _N_TOP: Final = 10
+_KB_HINT: Final = "Shares of mentions need facts of a knowledge base: add --kb starter, or another one."
 _GUIDELINES_KEY: Final = "guidelines"
 _AGREEMENT_KEY: Final = "agreement"
 
@@ -77,9 +79,18 @@ class Sheet(NamedTuple):
             unknown.append("guidelines")
         if self.agreement is None and not self.stated_agreement:
             unknown.append("agreement of annotators")
+        return [*unknown, *(f"share of {name} mentions" for name in self._undefined_shares)]
+
+    @property
+    def lacks_kb(self) -> bool:
+        """Whether a share of mentions is unknown because there was no knowledge base."""
+        return self.kb is None and bool(self._undefined_shares)
+
+    @property
+    def _undefined_shares(self) -> list[str]:
+        """Names of the shares of mentions that are not known."""
         undefined = {name for facts in self.splits.values() for name in facts.statistics.undefined}
-        stated = {"domain", "document type", "language"}
-        return [*unknown, *(f"share of {name} mentions" for name in sorted(undefined - stated))]
+        return sorted(undefined - {"domain", "document type", "language"})
 
 
 def build_sheet(
@@ -129,7 +140,8 @@ def render_summary(sheet: Sheet, folder: str, *, width: int | None = None) -> st
     """Render what was written to a folder, and what is unknown; `width`: columns to wrap at, None does not wrap."""
     title = f"{sheet.publication.name}@{sheet.publication.version_name}"
     unknown = f"unknown: {', '.join(sheet.unknown)}" if sheet.unknown else "nothing is unknown"
-    return wrap_text(f"{folder}: data sheet, Croissant and data of {title}\n{unknown}\n", width)
+    hint = f"\n{_KB_HINT}" if sheet.lacks_kb else ""
+    return wrap_text(f"{folder}: data sheet, Croissant and data of {title}\n{unknown}{hint}\n", width)
 
 
 def render_sheet(sheet: Sheet) -> str:
@@ -203,11 +215,16 @@ def _build_statistics(sheet: Sheet) -> Iterator[str]:
     yield draw_markdown([["", *sheet.splits], *build_rows(descriptions)])
     yield "The indented rows are mentions that are not optional, with their share in per cent."
     schemes: Counter[str] = Counter()
+    n_values = 0
     for facts in sheet.splits.values():
-        for document in facts.corpus:
-            schemes.update(_name_scheme(label.entity) for label in document.labels if isinstance(label.entity, str))
+        labels = [label for document in facts.corpus for label in document.labels]
+        links = [label.entity for label in labels if label.kind not in VALUE_KINDS]
+        n_values += len(labels) - len(links)
+        schemes.update(_name_scheme(entity) for entity in links if isinstance(entity, str))
     if schemes:
         yield draw_markdown([["ids of links", "labels"], *([name, f"{n:,}"] for name, n in schemes.most_common())])
+    if n_values:
+        yield f"{format_count(n_values, 'label')} of quantities and datetimes, which have no id."
 
 
 def _name_scheme(id: str) -> str:
@@ -236,15 +253,17 @@ def _build_agreement(sheet: Sheet) -> Iterator[str]:
                 f"{pair.annotator_a}, {pair.annotator_b}",
                 *(format_score(score, percent=True) for score in pair.f1.values()),
                 format_score(pair.kappa),
+                format_score(pair.kappa_of_links),
             ]
             for pair in measured.pairs
         ]
-        head = ["annotators", *(f"F1 in %, {relation}" for relation in measured.pairs[0].f1), "Cohen's kappa"]
+        f1_head = [f"F1 in %, {relation}" for relation in measured.pairs[0].f1]
+        head = ["annotators", *f1_head, "Cohen's kappa, all spans", "on spans that both marked"]
         yield draw_markdown([head, *rows])
         yield (
             f"{format_count(measured.documents, 'document')}, {format_count(measured.items, 'span')} marked by anyone; "
-            f"Krippendorff's alpha {format_score(measured.alpha)}, Fleiss' kappa {format_score(measured.fleiss)}. In "
-            f"brackets: {100 * measured.confidence:g} % intervals."
+            f"over these, Krippendorff's alpha {format_score(measured.alpha)}, Fleiss' kappa "
+            f"{format_score(measured.fleiss)}. In brackets: {100 * measured.confidence:g} % intervals."
         )
     if sheet.stated_agreement:
         yield f"As the data state: {escape_markdown(sheet.stated_agreement)}."
@@ -328,3 +347,5 @@ def _build_lint(sheet: Sheet) -> Iterator[str]:
 def _build_unknown(sheet: Sheet) -> Iterator[str]:
     """Yield the list of what is unknown."""
     yield "\n".join(f"- {name}" for name in sheet.unknown) or "Nothing in this sheet is unknown."
+    if sheet.lacks_kb:
+        yield _KB_HINT

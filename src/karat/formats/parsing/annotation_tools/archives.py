@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from io import BytesIO
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from karat.model.errors import InputError
 from karat.model.limits import get_limit, limit_error
@@ -15,6 +15,19 @@ from karat.storage.files import ByteMeter
 ZIP_MAGIC: Final = b"PK\x03\x04"
 _ERRORS: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
 _CHUNK: Final = 1 << 18
+
+
+class ArchiveMember(NamedTuple):
+    """A file of an archive in memory, whose lines can be read."""
+
+    label: str
+    """Name in messages."""
+    content: bytes
+    """The bytes."""
+
+    def open_stream(self) -> BytesIO:
+        """Open the bytes for reading from the start."""
+        return BytesIO(self.content)
 
 
 def read_members(data: bytes, where: str) -> dict[str, bytes]:

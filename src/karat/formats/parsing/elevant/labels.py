@@ -34,6 +34,15 @@ def to_gold_labels(labels: tuple[Label, ...]) -> list[GoldLabel]:
     ]
 
 
+def count_renumbered(labels: tuple[Label, ...]) -> dict[str, int]:
+    """Count the labels of a document whose mention id becomes a number, and the alternatives that become parts."""
+    named = [label.mention_id for label in labels if label.mention_id is not None]
+    return {
+        "mention_id of labels (no integers, renumbered)": sum(_parse_number(name) is None for name in named),
+        "mention_id of labels (alternatives become parts)": len(named) - len(set(named)),
+    }
+
+
 def _assign_ids(labels: tuple[Label, ...]) -> tuple[list[int], dict[str, int]]:
     """Return a distinct number for each label, and the first row of each `mention_id`.
 

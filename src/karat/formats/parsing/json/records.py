@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from karat.formats.parsing.lines import read_raw_lines
+from karat.formats.parsing.lines import LineSource, read_raw_lines
 from karat.model.corpus import Corpus
 from karat.model.defects import UniqueIds, is_skipping, map_valid, skip_or_raise
 from karat.model.document import Document
@@ -32,7 +32,7 @@ class Record(NamedTuple):
     """Fields of the object."""
 
 
-def read_records(source: ByteSource) -> Iterator[Record]:
+def read_records(source: LineSource) -> Iterator[Record]:
     """Yield the objects of a file with one JSON object per line.
 
     Empty lines are ignored. The error policy decides whether an invalid line raises `InputError`, or is skipped and

@@ -18,6 +18,7 @@ from karat.protocols.annotation.regions import describe_label, has_same_structur
 from karat.protocols.annotation.store.checks import MAX_EDITS, MAX_LABELS, ChangeError, check_label
 from karat.protocols.annotation.store.store import AnnotationStore
 from karat.protocols.annotation.tool_files import (
+    ADJUDICATED,
     ImportedVersion,
     count_outside,
     create_imported_project,
@@ -38,6 +39,13 @@ def open_or_create(
 
     `name` and `guidelines` are those of a new project. A new database is removed if the import fails.
     """
+    if not annotated.documents:
+        raise InputError(
+            annotated.name,
+            actual="no document",
+            expected="an export with documents",
+            remedy="Export the project again, or check the name of the file",
+        )
     is_new = "://" not in target and not Path(target).exists()
     if not is_new:
         store = AnnotationStore.open(target)
@@ -92,6 +100,8 @@ def _check_versions(store: AnnotationStore, versions: Sequence[ImportedVersion],
         problem, remedy = "", "Import the file into a new project"
         if (task.number, person) in states:
             problem = "labels that the project already has"
+            if annotator == ADJUDICATED:  # the file names no annotator
+                remedy = "Name the annotator of each file with --annotator NAME, in a new project"
         elif person in adjudicators:
             problem = "labels of an adjudicator of the project"
         elif len(version.content.labels) + len(task.suggestions) > MAX_LABELS:
