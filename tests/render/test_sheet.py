@@ -119,6 +119,7 @@ def test_nothing_is_invented(karat_cli, tmp_path):
         "address, date of publication, source of the texts, creators, biases by the authors, guidelines, agreement of "
         "annotators, share of demonym mentions, share of location mentions, share of metonym mentions, share of "
         "organisation mentions, share of partial mentions, share of person mentions, share of rare mentions\n"
+        "Shares of mentions need facts of a knowledge base: add --kb starter, or another one.\n"
     )
     croissant = check_croissant(tmp_path / "published")
     assert not set(REQUIRED[1:]) & set(croissant)

@@ -80,8 +80,8 @@ def predict_mentions(corpus: Corpus, gold: Corpus, relation: str, kb: KB | None)
     if not _has_alternatives(corpus):
         return Run.from_gold(corpus, name=corpus.name)
     links, gold_links = (
-        _group_links(each, entities)
-        for each, entities in zip((corpus, gold), list_entities([corpus, gold], kb), strict=True)
+        _group_links(labelled, entities)
+        for labelled, entities in zip((corpus, gold), list_entities([corpus, gold], kb), strict=True)
     )
     agrees, documents = _AGREES[relation], []
     for document in corpus:

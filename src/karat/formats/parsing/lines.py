@@ -21,7 +21,7 @@ _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*", re.ASCII)
 
 
 class LineSource(Protocol):
-    """What lines are read from: a file, or a file in an archive."""
+    """A file, or a file in an archive, whose lines are read."""
 
     @property
     def label(self) -> str:

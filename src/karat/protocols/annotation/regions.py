@@ -142,7 +142,7 @@ def _find_single_clusters(labels: Iterable[AnnotatedLabel]) -> frozenset[str]:
     for item in labels:
         if (name := _normalise_cluster(item.label)) is not None:
             spans[name].add(item.label.span)
-    return frozenset(name for name, places in spans.items() if len(places) == 1)
+    return frozenset(name for name, spans_of_name in spans.items() if len(spans_of_name) == 1)
 
 
 def choose_agreed_version(region: Region) -> tuple[AnnotatedLabel, ...]:
