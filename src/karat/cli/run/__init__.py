@@ -244,6 +244,6 @@ def _print_scores(experiment: Experiment, outcomes: list[ExperimentResult], *, d
 
 def _drop_failures(result: Result) -> Result:
     """Return the result without the note on failed documents, which the summary of the runs names too."""
-    from karat.model.failures import FAILED_NOTE
+    from karat.model.output.failures import FAILED_NOTE
 
     return replace(result, notes=tuple(note for note in result.notes if not note.startswith(FAILED_NOTE)))

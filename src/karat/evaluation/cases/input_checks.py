@@ -22,7 +22,7 @@ from karat.matching.read.offset_fit import OffsetFit, check_offsets
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.read_options import ReadOptions, find_nil_items
 from karat.model.corpus import Corpus
-from karat.model.failures import FAILED_NOTE, describe_failures, group_by_error, sort_failures
+from karat.model.output.failures import FAILED_NOTE, describe_failures, group_by_error, sort_failures
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING
 from karat.model.results.statistics import Statistics

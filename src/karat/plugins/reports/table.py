@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from karat.model.errors import shorten
-from karat.model.failures import FAILED_NOTE
 from karat.model.finegrained_scheme import DIMENSIONS, NODES, get_dimension, get_title
 from karat.model.measure_name import parse_measure
+from karat.model.output.failures import FAILED_NOTE
 from karat.model.output.text_layout import format_count, format_notes, format_table, wrap_signature, wrap_text
 from karat.model.profile_signatures import shorten_signature
 from karat.model.registry import get_plugin, list_plugins

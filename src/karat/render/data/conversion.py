@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from karat.model.corpus import Corpus
-from karat.model.failures import describe_failures, group_by_error
+from karat.model.output.failures import describe_failures, group_by_error
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.model.spec.format import Format

@@ -13,7 +13,7 @@ from karat.data.load import load_run
 from karat.model.corpus import Corpus
 from karat.model.document import Response
 from karat.model.errors import UsageError
-from karat.model.failures import group_by_error
+from karat.model.output.failures import group_by_error
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.model.spec.external_access import TrainingDetails
