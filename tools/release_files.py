@@ -429,6 +429,11 @@ def list_files(folder: Path, step: ReleaseStep) -> list[Path]:
     return sorted(path.relative_to(folder) for path in files)
 
 
+def _remove_white_space(path: Path) -> None:
+    """Rewrite a JSON file without indentation."""
+    path.write_text(json.dumps(json.loads(path.read_bytes()), separators=(",", ":")) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Write the files of this release, in place of those that are there."""
     folder = RELEASES / karat.__version__
@@ -438,6 +443,10 @@ def main() -> None:
         for path in fresh.glob("*.sqlite"):  # reading has switched them to a write-ahead log
             _shrink_database(str(path))
         (fresh / NAMES).write_text(json.dumps(list_names(), indent=1) + "\n", encoding="utf-8")
+        for step in READ:
+            if step.sameness == "fields":  # catalogues are long; only their fields are compared
+                for path in list_files(fresh, step):
+                    _remove_white_space(fresh / path)
         written = {Path(NAMES), *(path for step in (*WRITE, *READ) for path in list_files(fresh, step))}
         shutil.rmtree(folder, ignore_errors=True)
         for path in sorted(written):

@@ -6,7 +6,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, TypedDict, Unpack
@@ -325,10 +325,14 @@ class Request:
 
     @property
     def explicit_tasks(self) -> frozenset[str]:
-        """The tasks that the caller asked for: all if the task is set, else those that measures or relations name."""
+        """The tasks that the caller asked for: all if the task is set, else those that measures or relations name.
+
+        A task that the profile scores anyway needs no request.
+        """
         if self.has_explicit_task:
             return frozenset(self.tasks)
-        return frozenset(parse_task(view.task) for view in self._requested_views if view.task)
+        profile_views = [parse_measure(name).view for name in get_profile(self.profile).measures]
+        return _collect_tasks(self._requested_views) - _collect_tasks(profile_views)
 
     @property
     def _requested_views(self) -> list[ViewName]:
@@ -460,3 +464,8 @@ def _drop_stage_measures(measures: Sequence[str], *, is_explicit: bool) -> tuple
             f"{stage_measures[0]} counts mentions, but the setting membership weights them. Set membership=whole."
         )
     return tuple(name for name in measures if name not in stage_measures)
+
+
+def _collect_tasks(views: Iterable[ViewName]) -> frozenset[str]:
+    """Return the tasks that the names of views state."""
+    return frozenset(parse_task(view.task) for view in views if view.task)

@@ -385,7 +385,7 @@ def test_a_measure_that_does_not_add_up_is_shown_without_tests():
     found = compare(
         contest.entries(bay={"keen": ["++", "+x"], "dull": ["+x", "xx"]}),
         options=QUICK,
-        measure="strong:micro.f1@types=PER",
+        measure="strong:macro.f1@types=PER",
     )
     (dataset,) = found.datasets
     assert dataset.scores["keen"].value == 1

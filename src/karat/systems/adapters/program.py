@@ -7,16 +7,16 @@ import queue
 import shlex
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from karat.formats.parsing.surfaces.entries import extract_entries, to_prediction
+from karat.formats.parsing.surfaces.entries import TITLE_MAPPINGS, extract_entries, to_prediction
 from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
-from karat.model.document import Document, Response, WrittenResponse
+from karat.model.document import Document, Response, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, KaratError, ResponseError, UsageError
 from karat.model.json.decoder import FINITE_NUMBER, JsonError, decode_json
 from karat.storage.data_folder import hash_content
@@ -328,12 +328,23 @@ def parse_entries(
     """
     counts: Counter[str] = Counter()
     entries = extract_entries(values, counts)
-    if entries is None:
+    predictions = tuple(
+        prediction for entry in entries or () if (prediction := to_prediction(entry, counts)) is not None
+    )
+    if entries is None or (counts[TITLE_MAPPINGS] and not _has_known_text(document, predictions)):
         raise ResponseError(f"{source} wrote no list of predictions: {quote_output(output)}", is_retryable=is_retryable)
-    predictions = tuple(prediction for entry in entries if (prediction := to_prediction(entry, counts)) is not None)
     for event, count in counts.items():
         count_event(event, count)
     return locate_predictions(document, WrittenResponse(document.id, predictions))
+
+
+def _has_known_text(document: Document, predictions: Iterable[WrittenPrediction]) -> bool:
+    """Return whether some text of the predictions occurs in the document, in upper or lower case.
+
+    Objects without such a text, as in `{"status": "ready"}`, are messages and no predictions.
+    """
+    text = document.text.casefold()
+    return any(prediction.text is not None and prediction.text.casefold() in text for prediction in predictions)
 
 
 def quote_output(output: str) -> str:
