@@ -35,9 +35,7 @@ def test_reports_mark_oracle_scores(results, name, mark):
     assert mark not in render([karat.evaluate("demo", "demo/noisy")])
 
 
-def test_frames_notebooks_and_json_mark_oracle_scores(results):
-    frame = results[0].to_frame()
-    assert frame["oracle"].all()
+def test_notebooks_and_json_mark_oracle_scores(results):
     assert "(oracle)" in results[0]._repr_html_()
     assert "(oracle)" in results[0].to_latex()
     assert json.loads(results[0].to_json())["thresholds"]["strong"] == results[0].thresholds["strong"]
@@ -50,4 +48,10 @@ def test_comparisons_mark_oracle_scores(layout):
     page = render_comparison(found, layout, details=False)
     assert ") oracle" in page
     assert "oracle: the system or its threshold was selected on this dataset." in page
-    assert found.to_frame()["oracle"].all()
+
+
+@pytest.mark.extras
+def test_frames_mark_oracle_scores(results):
+    comparison = karat.compare("demo", ["demo/noisy"], profile="gerbil", resamples=20, permutations=20)
+    for table in (results[0], comparison):
+        assert table.to_frame()["oracle"].all()
