@@ -43,15 +43,15 @@ def test_notebooks_and_json_mark_oracle_scores(results):
 
 @pytest.mark.parametrize("layout", [None, "markdown", "latex", "html"])
 def test_comparisons_mark_oracle_scores(layout):
-    found = karat.compare("demo", ["demo/noisy", "demo/prior"], profile="gerbil", resamples=20, permutations=20)
-    assert all(score.is_oracle for score in found.datasets[0].scores.values())
-    page = render_comparison(found, layout, details=False)
+    comparison = karat.compare("demo", ["demo/noisy", "demo/prior"], profile="gerbil", resamples=20, permutations=20)
+    assert all(score.is_oracle for score in comparison.datasets[0].scores.values())
+    page = render_comparison(comparison, layout, details=False)
     assert ") oracle" in page
     assert "oracle: the system or its threshold was selected on this dataset." in page
 
 
 @pytest.mark.extras
 def test_frames_mark_oracle_scores(results):
-    comparison = karat.compare("demo", ["demo/noisy"], profile="gerbil", resamples=20, permutations=20)
+    comparison = karat.compare("demo", ["demo/noisy", "demo/prior"], profile="gerbil", resamples=20, permutations=20)
     for table in (results[0], comparison):
         assert table.to_frame()["oracle"].all()
