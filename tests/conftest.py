@@ -126,6 +126,13 @@ def pytest_collection_finish():
     freeze_garbage_collector()
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Print how many blocks of the documentation are not run."""
+    from tests.docs.site_pages import list_exempt_blocks
+
+    terminalreporter.write_line(f"{len(list_exempt_blocks())} blocks of the documentation are exempt from tests")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of shared data. In CI its absence is a failure, elsewhere a reason to skip."""

@@ -376,11 +376,14 @@ def filters() -> str:
 
 def files() -> str:
     """Return a table of the commands with JSON output, with layout and schema."""
-    rows = [
-        [f"`karat {command}`", f"`{layout}`", f"`{get_schema_name(layout)}.schema.json`"]
-        for command, layout in ((command, get_layout_name(kinds)) for command, kinds in FILES.items())
-    ]
+    layouts = [(command, get_layout_name(kinds)) for command, kinds in FILES.items()]
+    rows = [[f"`karat {command}`", f"`{layout}`", link_schema(get_schema_name(layout))] for command, layout in layouts]
     return format_table(["command", "layout", "schema"], rows)
+
+
+def link_schema(name: str) -> str:
+    """Return a link to a schema in the repository; the site has it too (`site_schemas.py`)."""
+    return f"[`{name}.schema.json`](../../src/karat/render/schema/{name}.schema.json)"
 
 
 def api() -> str:

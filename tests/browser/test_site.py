@@ -38,6 +38,15 @@ def test_no_page_fetches_anything(site):
         assert fetched == [], page
 
 
+def test_the_site_has_the_schemas_that_its_pages_link_to(site):
+    page = (site / "reference" / "json-outputs.html").read_text(encoding="utf-8")
+    names = set(re.findall(r'href="\.\./schema/([\w.-]+)"', page))
+    assert {"gold.schema.json", "result.schema.json"} <= names
+    for name in names:
+        source = ROOT / "src" / "karat" / "render" / "schema" / name
+        assert (site / "schema" / name).read_bytes() == source.read_bytes()
+
+
 def test_the_site_is_searched_from_disk(site, opened):
     with opened((site / "how-to" / "compare.html").as_uri(), said=["asks file:"]) as page:
         field = page.locator("input[name=query]")

@@ -68,6 +68,16 @@ def read_blocks(page: Path) -> list[Block]:
     return blocks
 
 
+def list_exempt_blocks() -> list[str]:
+    """Return the place and reason of each block that is not run."""
+    return [
+        f"{page.relative_to(ROOT / 'docs')}:{block.line}: {block.reason}"
+        for page in list_pages()
+        for block in read_blocks(page)
+        if block.reason is not None
+    ]
+
+
 def split_commands(body: str) -> Iterator[Command]:
     """Yield the commands of a console block; a line that ends with a backslash goes on in the next line."""
     command, output = "", list[str]()
