@@ -127,6 +127,7 @@ SERVICES = {
 @pytest.fixture(autouse=True)
 def key(monkeypatch):
     monkeypatch.setenv("KARAT_TEST_KEY", "secret-of-mine")
+    get_credential("KARAT_TEST_KEY", "test")  # redacted from now on, whichever test of the process comes first
 
 
 def asked(name: str, text: str = TEXT, labels: tuple[Label, ...] = ()):
