@@ -179,9 +179,10 @@ def _add_texts(table: Arrow, file: Arrow, source: ByteSource, *, needs_texts: bo
 
 
 def _has_gold(source: ByteSource) -> bool:
-    """Return whether the file, or the first file of a folder, has a column `labels`, or `text`, which runs lack."""
+    """Return whether the file, or the first file of a folder, has a column `labels`, or texts without predictions."""
     first = source.get_child(list_partition_files(source)[0]) if source.is_folder else source
-    return not {"labels", "text"}.isdisjoint(open_parquet(first).schema_arrow.names)
+    names = open_parquet(first).schema_arrow.names
+    return "labels" in names or ("text" in names and "predictions" not in names)
 
 
 def _recognises(head: bytes) -> bool:
