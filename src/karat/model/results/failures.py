@@ -14,7 +14,7 @@ _MAX_ERROR_LENGTH: Final = 200  # characters
 
 
 def group_by_error(failures: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Return the document ids of pairs of id and error, by error, most frequent first."""
+    """Return the sorted document ids of pairs of id and error, by error, most frequent first."""
     by_error: dict[str, list[str]] = {}
     for id, error in failures:
         by_error.setdefault(error, []).append(id)
@@ -22,8 +22,9 @@ def group_by_error(failures: Iterable[tuple[str, str]]) -> dict[str, tuple[str, 
 
 
 def sort_failures(ids_by_error: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Return document ids by error, most frequent first."""
-    return dict(sorted(ids_by_error.items(), key=lambda item: -len(item[1])))
+    """Return sorted document ids by error, most frequent first; the order of documents makes no difference."""
+    ordered = sorted(ids_by_error.items(), key=lambda item: (-len(item[1]), item[0]))
+    return {error: tuple(sorted(ids, key=lambda id: (len(id), id))) for error, ids in ordered}  # d2 before d10
 
 
 def describe_failures(ids_by_error: Mapping[str, tuple[str, ...]], max_ids: int) -> str:
