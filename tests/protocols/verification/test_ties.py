@@ -161,6 +161,35 @@ def test_a_new_entity_without_majority_changes_nothing_until_the_lead_decides(tm
     assert [change.becomes for change in build_overlay(made, store.get_records()).changes] == ["Q6"]
 
 
+def test_the_entity_of_an_undecided_tie_is_not_accepted(tmp_path):
+    """Two of three judges modify Bern, each to another entity: neither is in the union, and the passage is left out."""
+    made = build_campaign(corpus(Anna="Q1"), [run(Bern="Q3")], name="toy", controls=0, judges=3)
+    store = create_store(tmp_path, made)
+    for judge, bern in (("anna", "Q5"), ("ben", "Q6"), ("cleo", V)):
+        store.import_records(judged(made, {("gold", "Anna"): V, ("s", "Bern"): bern}, judge))
+    before = measure_campaign(made, store.get_records())
+    assert before.sources[1].outcomes == (0, 1, 0, 0)
+    assert [before.sources[0].posthoc[name].counts.union for name in ("paper", "code")] == [1, 0]
+    assert before.missing_from_gold["code"].missing == 0
+    assert "(0 of 1; not those with ties)" in " ".join(render_page([before]).split())
+    decide(store, Bern="Q6")
+    after = measure_campaign(made, store.get_records())
+    assert (after.sources[0].posthoc["code"].counts, after.missing_from_gold["code"].missing) == ((1, 1, 2), 1)
+
+
+def test_further_judgements_on_a_link_decide_nothing_in_any_command(tmp_path):
+    """The first two judgements on Bern are equal, so that those of two more judges make no tie."""
+    made = build_campaign(corpus(Anna="Q1"), [run(Bern="Q3")], name="toy", controls=0, judges=2)
+    store = create_store(tmp_path, made)
+    for judge, decision in (("anna", V), ("ben", V), ("cleo", R), ("dora", R)):
+        store.import_records(judged(made, {("s", "Bern"): decision}, judge))
+    records = store.get_records()
+    assert measure_campaign(made, records).sources[1].outcomes == (1, 0, 0, 0)
+    assert find_ties(made, records) == []
+    (change,) = build_overlay(made, records).changes
+    assert (change.action, change.votes) == ("add", {"verify": 2})
+
+
 def test_a_decision_has_no_effect_once_judges_are_no_longer_tied(store):
     decide(store, Bern="verify")
     bern = next(record for record in store.get_records() if record.judge == "ben" and record.surface == "Bern")

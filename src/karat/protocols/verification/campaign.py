@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from math import ceil
 from typing import Annotated, Final, Literal, TypeAlias
@@ -172,6 +173,16 @@ class Campaign(msgspec.Struct, frozen=True):
     """Tasks in the order in which they are offered; control tasks come last."""
     secret: str = ""
     """Key that signs invitations and selects controls, which judges never see; empty until the campaign is stored."""
+
+    @property
+    def digest(self) -> str:
+        """Digest of sources and tasks: the same in all copies of the campaign."""
+        content = msgspec.json.encode((self.options.kind, self.options.sources, self.tasks))
+        return hashlib.sha256(content).hexdigest()[:16]
+
+    def get_source(self, task: JudgingTask) -> str | None:
+        """Return the name of the source whose links a task shows; None for a control."""
+        return None if task.is_control else self.options.sources[task.source]
 
     @property
     def n_judgements(self) -> int:

@@ -13,7 +13,7 @@ from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonRecord
 from karat.model.output.text_layout import format_count
 from karat.protocols.verification.campaign import Campaign, JudgingTask, TaskLink
-from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie
+from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie, select_votes
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
 
@@ -26,7 +26,7 @@ class TiedLink(NamedTuple):
     link_index: int
     """Index of the link in the task."""
     judgements: Mapping[str, Sequence[Judgement]]
-    """Judgements that count on the link, by source that has it."""
+    """Judgements that decide on the link, by source that has it: the first ones, as many as the campaign asks for."""
     is_tied_in_source: bool
     """Whether the judges of a source are tied on the link, which concerns its scores."""
     is_tied_overall: bool
@@ -97,7 +97,9 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
     selected = select_judgements(campaign.require_kind("verify"), records)
     ties = []
     for link, occurrences in _group_occurrences(campaign).items():
-        groups = [selected.judgements.get((task.number, index), ()) for task, index in occurrences]
+        groups = [
+            select_votes(selected.judgements.get((task.number, index), ()), n_judges) for task, index in occurrences
+        ]
         pooled = [judgement for group in groups for judgement in group]
         has_enough = len({judgement.judge for judgement in pooled}) >= n_judges
         is_tied_in_source = any(find_tie(group, n_judges) for group in groups)

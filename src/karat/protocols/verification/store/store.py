@@ -626,7 +626,7 @@ class CampaignStore(ParticipantStore):
 def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTask]) -> None:
     """Raise `InputError`, located at `where`, if a judgement is not about one of the `tasks` (by number) and its links.
 
-    Ids that the tables cannot hold are refused too.
+    The mention and entity of the judgement must be those of its task. Ids that the tables cannot hold are refused too.
     """
     task = tasks.get(record.task)
     actual = None
@@ -634,6 +634,8 @@ def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTa
         actual = f"task {record.task}, which this campaign does not have"
     elif record.link is not None and not 0 <= record.link < len(task.links):
         actual = f"link {record.link}, which task {record.task} does not have"
+    elif not _fits_task(record, task):
+        actual = f"a mention or entity that task {record.task} does not show"
     elif not 0 < len(record.judge) <= MAX_PSEUDONYM or "\0" in record.id + record.judge:
         actual = "an id that is no id of a judge or judgement"
     elif record.is_lead_decision and (record.link is None or record.decision not in OUTCOMES):
@@ -641,12 +643,34 @@ def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTa
     elif record.is_lead_decision != (record.judge == LEAD):
         actual = "a decision of the lead by somebody else, or a judgement by the lead"
     if actual is not None:
-        raise InputError(
-            where,
-            actual=actual,
-            expected="judgements of the same campaign",
-            remedy="Import them into the campaign that they come from",
-        )
+        raise record_error(where, actual)
+
+
+def record_error(where: str, actual: str) -> InputError:
+    """Return (not raise) the error for a judgement that does not belong to the campaign."""
+    return InputError(
+        where,
+        actual=actual,
+        expected="judgements of the same campaign",
+        remedy="Import them into the campaign that they come from",
+    )
+
+
+def _fits_task(record: Judgement, task: JudgingTask) -> bool:
+    """Return whether mention and entity of a judgement, if it has them, are those that its task shows."""
+    if record.decision is Decision.ADD:
+        start, end = record.start or 0, record.end or 0
+        text = task.text[start - task.start : end - task.start]
+        return task.start <= start < end <= task.end and record.surface == text
+    if record.decision not in REQUIRED_DECISIONS or record.link is None:
+        return True
+    link = task.links[record.link]
+    return (
+        record.start in (None, link.start)
+        and record.end in (None, link.end)
+        and record.entity in (None, link.entity)
+        and record.surface in ("", task.surface(link))
+    )
 
 
 def _insert_records(connection: Connection, records: Sequence[Judgement]) -> None:
