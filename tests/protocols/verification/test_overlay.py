@@ -349,6 +349,15 @@ def test_a_program_may_decide_nothing_on_a_link(made, tmp_path):
     assert [decision.decision for decision in found[0][:3]] == [None, None, V]
 
 
+def test_a_program_names_entities_like_those_of_the_campaign(made):
+    program = (
+        "python3 -c \"import json, sys; [print(json.dumps({'decisions': [{'decision': 'modify', 'becomes': 'Paris'} "
+        "for _ in json.loads(line)['links']]})) for line in sys.stdin]\""
+    )
+    with pytest.raises(InputError, match="found the entity Paris; expected an id written like Q"):
+        judge_by_program(made.tasks, program, None, 60)
+
+
 def test_records_that_hold_are_the_last_ones_not_undone():
     def record(id, link=0, decision=V, **more):
         return Judgement(id=id, judge="a", task=0, link=link, decision=decision, server_time="", **more)

@@ -225,6 +225,20 @@ def test_a_typo_is_no_entity(store, typo):
         decide(store, Bern=typo)
 
 
+@pytest.mark.parametrize("typo", ["Paris", "64", "q", "Q 64"])
+def test_a_judge_cannot_enter_such_a_typo_either(store, typo):
+    from karat.protocols.campaigns.participants import AccessDeniedError
+    from karat.protocols.verification.store.store import SubmittedDecision
+
+    judge = store.find_judge(store.start_session(store.create_invitation("cleo"), True))
+    task = store.campaign.tasks[0]
+    for submitted in (SubmittedDecision("1", 0, Decision.MODIFY, typo), SubmittedDecision("2", -1, Decision.ADD, typo)):
+        with pytest.raises(AccessDeniedError, match=f"{typo} is no entity"):
+            store.record_decision(judge, task, submitted)
+    with pytest.raises(AccessDeniedError, match="unknown task"):  # the entity is accepted
+        store.record_decision(judge, task, SubmittedDecision("1", 0, Decision.MODIFY, "Q99"))
+
+
 @pytest.mark.parametrize(
     ("value", "decision", "becomes"),
     [

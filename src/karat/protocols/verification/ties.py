@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from karat.kb.ids.id_patterns import PLAIN_TEXT, id_pattern
-from karat.kb.ids.id_spaces import parse_id_key
+from karat.kb.ids.id_patterns import id_pattern
 from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonRecord
 from karat.model.output.text_layout import format_count
-from karat.protocols.verification.campaign import Campaign, JudgingTask, TaskLink
+from karat.protocols.verification.campaign import Campaign, JudgingTask, TaskLink, is_plausible_id
 from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie, select_votes
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
@@ -151,18 +150,12 @@ def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> L
         return LeadDecision(task.number, index, Decision.MODIFY, value)
     if word in OUTCOMES:
         return LeadDecision(task.number, index, Decision(word), None)
-    if get_close_matches(word, OUTCOMES) or not _is_like(value, campaign_ids):
+    if get_close_matches(word, OUTCOMES) or not is_plausible_id(value, set(map(id_pattern, campaign_ids))):
         raise UsageError(
             f"--decide {text}: {value} is no decision, and not written like the ids of this campaign, such as "
             f"{task.links[index].entity}. Pass verify, remove or the id of an entity."
         )
     return LeadDecision(task.number, index, Decision.MODIFY, value)
-
-
-def _is_like(id: str, examples: Iterable[str]) -> bool:
-    """Return whether an id is written like one of the `examples`, or is the id or address of a known id space."""
-    pattern = id_pattern(id)
-    return pattern in set(map(id_pattern, examples)) or (pattern != PLAIN_TEXT and parse_id_key(id) is not None)
 
 
 def _to_text_link(task: JudgingTask, index: int) -> TextLink:

@@ -137,8 +137,8 @@ def import_judgements(store: CampaignStore, label: str, lines: Iterable[bytes]) 
         judgements.append(Judgement(**{name: getattr(exported, name) for name in Judgement.__struct_fields__}))
         store.check_record(where, judgements[-1])
         task = tasks[exported.task]
-        shown = (task.document, campaign.get_source(task), task.is_control)
+        origin = (task.document, campaign.get_source(task), task.is_control)
         # Exports of development versions have no document.
-        if exported.document is not None and (exported.document, exported.source, exported.is_control) != shown:
+        if exported.document is not None and (exported.document, exported.source, exported.is_control) != origin:
             raise record_error(where, f"a judgement on another document or source than that of task {exported.task}")
     return store.import_records(judgements)

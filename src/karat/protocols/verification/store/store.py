@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from random import Random
 from typing import Annotated, Any, NamedTuple
@@ -25,7 +25,13 @@ from karat.protocols.campaigns.participants import (
 )
 from karat.protocols.campaigns.signatures import name_task
 from karat.protocols.campaigns.tables import JUDGES, LEASES, MAX_PSEUDONYM, RECORDS, TASKS
-from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask
+from karat.protocols.verification.campaign import (
+    Campaign,
+    CampaignOptions,
+    JudgingTask,
+    find_id_patterns,
+    is_plausible_id,
+)
 from karat.protocols.verification.judgements import (
     LEAD,
     OUTCOMES,
@@ -139,6 +145,11 @@ class CampaignStore(ParticipantStore):
             if task.number != number:
                 raise DatabaseUnavailableError(self.database.label, DAMAGED, f"task {number} has another number")
         return tasks
+
+    @cached_property
+    def _id_patterns(self) -> frozenset[str]:
+        """Patterns of the ids of the campaign."""
+        return find_id_patterns(self._tasks.values())
 
     def get_task_name(self, task: JudgingTask) -> str:
         """Return the name of a task for judges, which reveals neither its number nor its source."""
@@ -340,12 +351,21 @@ class CampaignStore(ParticipantStore):
 
     # Judgements.
 
-    def record_decision(self, judge: str, task: JudgingTask, submitted: SubmittedDecision) -> Judgement:
+    def record_decision(
+        self, judge: str, task: JudgingTask, submitted: SubmittedDecision, known_entities: Collection[str] = ()
+    ) -> Judgement:
         """Store a decision on one link of a task that the judge holds or held, and return the record.
 
         Modifying a link to the entity that it has is stored as `verify`. A repeated id returns the stored record. Raise
-        `AccessDeniedError` if the decision is invalid or the judge never had the task.
+        `AccessDeniedError` if the decision is invalid or the judge never had the task. A new entity must be one of
+        `known_entities`, or have an id that is written like those of the campaign.
         """
+        entity = submitted.becomes
+        if entity is not None and entity not in known_entities and not is_plausible_id(entity, self._id_patterns):
+            raise AccessDeniedError(
+                f"{entity} is no entity, because it is not written like the ids of this campaign. Search for the "
+                "entity, or give its id."
+            )
         if submitted.decision is Decision.ADD:
             return self._store_record(self._build_addition(judge, task, submitted))
         allowed = (Decision.CHOOSE,) if self.options.kind == "survey" else OUTCOMES
