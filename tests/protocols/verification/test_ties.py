@@ -104,6 +104,16 @@ def test_judges_of_two_sources_can_be_tied_on_one_link(tmp_path):
     assert (found.sources[0].n_lead_decisions, found.sources[1].outcomes.verify) == (0, 1)
 
 
+def test_a_tie_is_named_by_a_task_whose_judges_are_tied(tmp_path):
+    for tied, other in (("gold", "s"), ("s", "gold")):
+        made = build_campaign(corpus(Anna="Q1"), [run(Anna="Q1")], name="toy", controls=0, judges=2)
+        store = create_store(tmp_path, made, tied)
+        votes = {(tied, "Anna"): V, (other, "Anna"): V}
+        store.import_records(judged(made, votes) + judged(made, votes | {(tied, "Anna"): R}, "ben"))
+        (tie,) = find_ties(made, store.get_records())
+        assert made.get_source(tie.task) == tied
+
+
 def test_a_new_entity_without_majority_is_a_tie_that_the_lead_can_decide(tmp_path):
     made = build_campaign(corpus(Anna="Q1"), [], name="toy", controls=0, judges=2)
     store = create_store(tmp_path, made)

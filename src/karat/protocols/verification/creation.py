@@ -146,6 +146,8 @@ def lacks_controls(campaign: Campaign, options: NewCampaign) -> bool:
 def _read_controls(path: str) -> list[JudgingTask]:
     """Read the control tasks in a file of JSON lines; raise `InputError` for an invalid line."""
     source = Source(path)
+    if not source.exists:
+        raise UsageError(f"--controls {path}: no such file. Pass agreed, a file, or none for no controls.")
     lines = []
     for number, line in enumerate(source.read_bytes().splitlines(), 1):
         where = f"{source.label}:{number}"

@@ -21,7 +21,7 @@ class TiedLink(NamedTuple):
     """A link on which judges are tied, or on which the lead decided."""
 
     task: JudgingTask
-    """The first task that shows the link."""
+    """The first task whose judges are tied on the link; the first one that shows it if they are tied only together."""
     link_index: int
     """Index of the link in the task."""
     judgements: Mapping[str, Sequence[Judgement]]
@@ -101,12 +101,17 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
         ]
         pooled = [judgement for group in groups for judgement in group]
         has_enough = len({judgement.judge for judgement in pooled}) >= n_judges
-        is_tied_in_source = any(find_tie(group, n_judges) for group in groups)
+        ties_in_source = [find_tie(group, n_judges) is not None for group in groups]
+        is_tied_in_source = any(ties_in_source)
         is_tied_overall = has_enough and find_tie(pooled, len(pooled)) is not None
         sources = [campaign.options.sources[task.source] for task, _ in occurrences]
         judgements = dict(zip(sources, groups, strict=True))
         tie = TiedLink(
-            *occurrences[0], judgements, is_tied_in_source, is_tied_overall, selected.lead_decisions.get(link)
+            *occurrences[ties_in_source.index(True) if is_tied_in_source else 0],
+            judgements,
+            is_tied_in_source,
+            is_tied_overall,
+            selected.lead_decisions.get(link),
         )
         if tie.is_tied or tie.lead_decision is not None:
             ties.append(tie)

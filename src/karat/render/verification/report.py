@@ -194,7 +194,7 @@ def _format_progress(verification: Verification) -> str:
     """Return how many of the links that were shown are judged."""
     total = verification.links_shown
     n_judged = total - verification.n_open
-    if n_judged == total:
+    if n_judged == total > 1:
         return f"all {format_count(total, 'link')} judged"
     return f"{n_judged:,} of {format_count(total, 'link')} judged ({_format_percent(n_judged / total)} %)"
 
