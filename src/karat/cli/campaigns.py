@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.cli.options.declaration import Decorator, combine_options, option
@@ -46,12 +46,24 @@ def serving_options(port: int) -> Decorator:
     )
 
 
-def print_invitations(store: ParticipantStore, workers: Iterable[str], days: float, url: str) -> None:
-    """Print an invitation link for each worker, and close the database."""
+def check_invitations(store: ParticipantStore, workers: Collection[str], days: float) -> None:
+    """Raise `UsageError` for invitations that expire at once, without a name, or for people without access."""
     from karat.model.errors import UsageError
 
     if days <= 0:
         raise UsageError(f"--days is {days:g}. Pass a number above 0.")
+    if not all(worker.strip() for worker in workers):
+        raise UsageError(f"{store.database.label}: a name is empty. Name each person to invite.")
+    revoked = sorted(store.list_revoked().intersection(workers))
+    if revoked:
+        raise UsageError(
+            f"{store.database.label}: the access of {', '.join(revoked)} was revoked. Restore it first: "
+            f"karat {store.command} revoke --lift {store.database.label} {revoked[0]}"
+        )
+
+
+def print_invitations(store: ParticipantStore, workers: Iterable[str], days: float, url: str) -> None:
+    """Print an invitation link for each worker, and close the database."""
     for worker in workers:
         echo(f"{worker}: {url.rstrip('/')}/#/join/{store.create_invitation(worker, 86400 * days)}")
     store.database.close()
@@ -66,10 +78,6 @@ def lead_option(command: _C) -> _C:
 
 def print_lead_links(store: ParticipantStore, workers: Iterable[str], days: float, url: str, role: str) -> None:
     """Print a link to the lead page for each worker, and close the database; `role` names what other people do."""
-    from karat.model.errors import UsageError
-
-    if days <= 0:
-        raise UsageError(f"--days is {days:g}. Pass a number above 0.")
     people = store.list_entered()
     participants = {worker for person, worker in store.get_workers().items() if person in people}
     for worker in dict.fromkeys(workers):
@@ -107,6 +115,8 @@ def revoke_worker(store: ParticipantStore, worker: str, *, lift: bool) -> None:
             raise UsageError(f"{store.database.label}: the access of {worker} is not revoked. Check the name.")
         echo(f"{worker} may enter again")
     else:
+        if not worker.strip():
+            raise UsageError(f"{store.database.label}: the name is empty. Name the person.")
         has_entered = store.revoke(worker)
         echo(f"{worker} has no access any more" if has_entered else f"{worker} never entered, and cannot enter now")
     store.database.close()

@@ -75,6 +75,33 @@ def test_the_number_of_people_that_a_campaign_needs_is_stated(karat_cli, tmp_pat
     assert karat_cli("verify", "invite", store, *"abcdefgh").err == ""
 
 
+def test_people_without_access_or_name_are_not_invited_and_slips_are_named(karat_cli, tmp_path):
+    store = tmp_path / "c.sqlite"
+    assert karat_cli("verify", "create", "c", "--gold", "demo", "--store", store).code == 0
+    assert karat_cli("verify", "revoke", store, "eva").code == 0
+    ran = karat_cli("verify", "invite", store, "anna", "eva")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"the access of eva was revoked. Restore it first: karat verify revoke --lift {store} eva" in ran.err
+    assert karat_cli("verify", "revoke", "--lift", store, "eva").code == 0
+    assert "eva: http://" in karat_cli("verify", "invite", store, "anna", "eva").out
+    twice = karat_cli("verify", "report", store, store).err
+    assert f"{store} and {store} are the same campaign" in twice
+    ran = karat_cli("verify", "create", "d", "--gold", "demo", "--controls", "0")
+    assert (ran.code, "none for no controls" in ran.err) == (2, True)
+    for command in ("invite", "revoke"):
+        ran = karat_cli("verify", command, store, "")
+        assert (ran.code, "name is empty" in ran.err) == (2, True)
+
+
+def test_too_few_controls_for_the_tasks_of_a_judge_are_reported(karat_cli, tmp_path):
+    link = '{"text": "Ulm", "links": [{"start": 0, "end": 3, "entity": "Q3012", "correct": ["verify"]}]}'
+    (tmp_path / "controls.jsonl").write_text(link)
+    options = ("--controls", tmp_path / "controls.jsonl", "--store")
+    ran = karat_cli("verify", "create", "c", "--gold", "demo", *options, tmp_path / "a", "--tasks-per-judge", "45")
+    assert "1 control instead of 3 in the 45 tasks that a judge may do" in ran.err
+    assert karat_cli("verify", "create", "c", "--gold", "demo", *options, tmp_path / "b").err == ""
+
+
 def test_an_overlay_of_something_else_is_refused(karat_cli, tmp_path):
     write_overlay(tmp_path / "o.jsonl")
     karat.save(

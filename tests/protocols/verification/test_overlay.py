@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -73,6 +74,14 @@ def gold():
     return corpus(Anna="Q1", Ulm="Q2", Bern="Q3")
 
 
+def test_a_link_modified_to_a_gold_label_changes_nothing():
+    """Also if the judge writes the id as an address."""
+    for entity in ("Q1", "http://www.wikidata.org/entity/Q1"):
+        made = build_campaign(corpus(Anna="Q1"), [run(Anna="Q2")], name="toy", controls=0)
+        overlay = build_overlay(made, judged(made, {("gold", "Anna"): V, ("s", "Anna"): entity}))
+        assert (overlay.changes, overlay.header.undecided) == ((), {})
+
+
 @pytest.fixture
 def made(gold):
     return build_campaign(gold, [run(Anna="Q1", Ulm="Q9", Chur="Q4", Rome="Q5")], name="toy", controls=0)
@@ -97,7 +106,7 @@ def test_what_judges_say_becomes_changes_with_where_they_come_from(gold, made):
         ("add", "Q6", None, ("s",)),
     ]
     assert overlay.changes[0].votes == {"modify": 1}
-    assert overlay.header.undecided == {"accepted links that overlap others": 1}
+    assert overlay.header.undecided == {}, "the link of the system is the relinked label"
     new = apply_overlay(gold, overlay)
     assert [(label.start, label.entity) for label in new.corpus["d"].labels] == [
         (0, "Q1"),
@@ -158,8 +167,9 @@ def test_gold_without_entity_is_relinked_and_other_hidden_gold_is_no_promise():
 
 def test_of_two_links_for_one_nil_the_one_with_more_votes_is_taken():
     gold = Corpus.from_documents([Document("d", TEXT, (Label(0, 4, None),))], name="toy")
-    made = build_campaign(gold, [run("s", Anna="Q1"), run("t", Anna="Q2")], name="toy", controls=0)
-    votes = judged(made, {("s", "Anna"): V, ("t", "Anna"): V}) + judged(made, {("t", "Anna"): V}, "ben")
+    runs = [run("s", Anna="Q1"), run("t", Anna="Q2"), run("u", Anna="Q2")]
+    made = build_campaign(gold, runs, name="toy", controls=0)
+    votes = judged(made, {("s", "Anna"): V, ("t", "Anna"): V}) + judged(made, {("u", "Anna"): V}, "ben")
     overlay = build_overlay(made, votes)
     assert [(one.action, one.becomes) for one in overlay.changes] == [("relink", "Q2")]
     assert overlay.header.undecided == {"accepted links that overlap others": 1}
@@ -284,9 +294,22 @@ def test_fleiss_kappa_uses_every_judgement_on_a_link_of_several_sources():
     assert (found.agreement.items, found.agreement.judgements) == (3, 8)
     # Pairs agree in 1/3, 1 and 0, on average 4/9; by chance in (6/8)² + (2/8)² = 5/8.
     assert found.agreement.kappa == pytest.approx((4 / 9 - 5 / 8) / (1 - 5 / 8))
-    assert "agreement on 3 links that two or more judged (8 judgements): the same 33.3 %" in " ".join(
-        render_page([found]).split()
-    )
+    judgements = "8 judgements, the last of each judge on a link"
+    note = f"agreement on 3 links that two or more judged ({judgements}): the same 33.3 %"
+    assert note in " ".join(render_page([found]).split())
+
+
+def test_of_several_judgements_of_one_judge_on_a_link_the_last_in_time_counts_for_agreement():
+    """Anna is a link of both sources; the later judgement counts, whichever task has the lower number."""
+    for first, last in (("gold", "s"), ("s", "gold")):
+        made = build_campaign(corpus(Anna="Q1"), [run(Anna="Q1")], name="toy", controls=0, judges=2)
+        late = [
+            msgspec.structs.replace(record, server_time="2026-01-02T00:00:00+00:00")
+            for record in judged(made, {(last, "Anna"): R})
+        ]
+        records = [*late, *judged(made, {(first, "Anna"): V}), *judged(made, {("gold", "Anna"): R}, "ben")]
+        agreement = measure_campaign(made, records).agreement
+        assert (agreement.items, agreement.judgements, agreement.observed) == (1, 2, 1.0)
 
 
 def test_links_that_judges_add_are_counted_and_taken_up(gold, made):
@@ -324,6 +347,15 @@ def test_a_program_may_decide_nothing_on_a_link(made, tmp_path):
     )
     found = judge_by_program([task for task in made.tasks if len(task.links) > 2], f"python3 {program}", None, 60)
     assert [decision.decision for decision in found[0][:3]] == [None, None, V]
+
+
+def test_a_program_names_entities_like_those_of_the_campaign(made):
+    program = (
+        "python3 -c \"import json, sys; [print(json.dumps({'decisions': [{'decision': 'modify', 'becomes': 'Paris'} "
+        "for _ in json.loads(line)['links']]})) for line in sys.stdin]\""
+    )
+    with pytest.raises(InputError, match="found the entity Paris; expected an id written like Q"):
+        judge_by_program(made.tasks, program, None, 60)
 
 
 def test_records_that_hold_are_the_last_ones_not_undone():

@@ -293,6 +293,26 @@ def test_an_export_taken_in_elsewhere_gives_the_same_measures_and_blocks_no_task
         import_judgements(other, "e.jsonl", lines)
 
 
+def test_judgements_of_another_campaign_on_the_same_gold_standard_are_refused(tmp_path, clock):
+    """With another seed, the same numbers are other tasks; each record is compared with its task too."""
+    from karat.protocols.verification.store.backups import export_judgements, import_judgements
+
+    campaigns = [build_campaign(corpus(3), [run("one", documents=3)], name="toy", controls=0, seed=n) for n in (1, 2)]
+    store, other = (opened(str(tmp_path / f"{n}.sqlite"), made, clock) for n, made in enumerate(campaigns))
+    finish(store, [judge_of(store, "anna")], lambda *_: Decision.VERIFY)
+    head, *lines = export_judgements(store)
+    with pytest.raises(InputError, match="judgements of the campaign toy with other tasks"):
+        import_judgements(other, "e.jsonl", [head, *lines])
+    earlier_head = {key: value for key, value in msgspec.json.decode(head).items() if key != "campaign_digest"}
+    with pytest.raises(InputError, match=r"e.jsonl:\d+: found a (mention or entity|judgement on another)"):
+        import_judgements(other, "e.jsonl", [msgspec.json.encode(earlier_head), *lines])
+    record = msgspec.json.decode(lines[0])
+    for change in ({"surface": "X"}, {"entity": "Q0"}, {"start": 99}, {"source": "other"}, {"document": "other"}):
+        with pytest.raises(InputError, match="expected judgements of the same campaign"):
+            import_judgements(store, "e.jsonl", [head, msgspec.json.encode(record | change)])
+    assert other.get_records() == []
+
+
 def test_a_database_without_campaign_is_refused(address, tmp_path):
     from karat.protocols.verification.store.store import CampaignStore
     from karat.storage.database import open_database

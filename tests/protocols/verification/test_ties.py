@@ -104,6 +104,16 @@ def test_judges_of_two_sources_can_be_tied_on_one_link(tmp_path):
     assert (found.sources[0].n_lead_decisions, found.sources[1].outcomes.verify) == (0, 1)
 
 
+def test_a_tie_is_named_by_a_task_whose_judges_are_tied(tmp_path):
+    for tied, other in (("gold", "s"), ("s", "gold")):
+        made = build_campaign(corpus(Anna="Q1"), [run(Anna="Q1")], name="toy", controls=0, judges=2)
+        store = create_store(tmp_path, made, tied)
+        votes = {(tied, "Anna"): V, (other, "Anna"): V}
+        store.import_records(judged(made, votes) + judged(made, votes | {(tied, "Anna"): R}, "ben"))
+        (tie,) = find_ties(made, store.get_records())
+        assert made.get_source(tie.task) == tied
+
+
 def test_a_new_entity_without_majority_is_a_tie_that_the_lead_can_decide(tmp_path):
     made = build_campaign(corpus(Anna="Q1"), [], name="toy", controls=0, judges=2)
     store = create_store(tmp_path, made)
@@ -161,6 +171,35 @@ def test_a_new_entity_without_majority_changes_nothing_until_the_lead_decides(tm
     assert [change.becomes for change in build_overlay(made, store.get_records()).changes] == ["Q6"]
 
 
+def test_the_entity_of_an_undecided_tie_is_not_accepted(tmp_path):
+    """Two of three judges modify Bern, each to another entity: neither is in the union, and the passage is left out."""
+    made = build_campaign(corpus(Anna="Q1"), [run(Bern="Q3")], name="toy", controls=0, judges=3)
+    store = create_store(tmp_path, made)
+    for judge, bern in (("anna", "Q5"), ("ben", "Q6"), ("cleo", V)):
+        store.import_records(judged(made, {("gold", "Anna"): V, ("s", "Bern"): bern}, judge))
+    before = measure_campaign(made, store.get_records())
+    assert before.sources[1].outcomes == (0, 1, 0, 0)
+    assert [before.sources[0].posthoc[name].counts.union for name in ("paper", "code")] == [1, 0]
+    assert before.missing_from_gold["code"].missing == 0
+    assert "(0 of 1; not those with ties)" in " ".join(render_page([before]).split())
+    decide(store, Bern="Q6")
+    after = measure_campaign(made, store.get_records())
+    assert (after.sources[0].posthoc["code"].counts, after.missing_from_gold["code"].missing) == ((1, 1, 2), 1)
+
+
+def test_further_judgements_on_a_link_decide_nothing_in_any_command(tmp_path):
+    """The first two judgements on Bern are equal, so that those of two more judges make no tie."""
+    made = build_campaign(corpus(Anna="Q1"), [run(Bern="Q3")], name="toy", controls=0, judges=2)
+    store = create_store(tmp_path, made)
+    for judge, decision in (("anna", V), ("ben", V), ("cleo", R), ("dora", R)):
+        store.import_records(judged(made, {("s", "Bern"): decision}, judge))
+    records = store.get_records()
+    assert measure_campaign(made, records).sources[1].outcomes == (1, 0, 0, 0)
+    assert find_ties(made, records) == []
+    (change,) = build_overlay(made, records).changes
+    assert (change.action, change.votes) == ("add", {"verify": 2})
+
+
 def test_a_decision_has_no_effect_once_judges_are_no_longer_tied(store):
     decide(store, Bern="verify")
     bern = next(record for record in store.get_records() if record.judge == "ben" and record.surface == "Bern")
@@ -194,6 +233,20 @@ def test_a_decision_needs_a_value(store, decision):
 def test_a_typo_is_no_entity(store, typo):
     with pytest.raises(UsageError, match=f"{typo} is no decision, and not written like the ids of this campaign"):
         decide(store, Bern=typo)
+
+
+@pytest.mark.parametrize("typo", ["Paris", "64", "q", "Q 64"])
+def test_a_judge_cannot_enter_such_a_typo_either(store, typo):
+    from karat.protocols.campaigns.participants import AccessDeniedError
+    from karat.protocols.verification.store.store import SubmittedDecision
+
+    judge = store.find_judge(store.start_session(store.create_invitation("cleo"), True))
+    task = store.campaign.tasks[0]
+    for submitted in (SubmittedDecision("1", 0, Decision.MODIFY, typo), SubmittedDecision("2", -1, Decision.ADD, typo)):
+        with pytest.raises(AccessDeniedError, match=f"{typo} is no entity"):
+            store.record_decision(judge, task, submitted)
+    with pytest.raises(AccessDeniedError, match="unknown task"):  # the entity is accepted
+        store.record_decision(judge, task, SubmittedDecision("1", 0, Decision.MODIFY, "Q99"))
 
 
 @pytest.mark.parametrize(

@@ -341,7 +341,7 @@ function Legend({ resource }: { resource: VerificationResource }) {
           <dt>missing from gold</dt>
           <dd>Share of the accepted links that overlap no gold link.</dd>
           <dt>kappa, alpha</dt>
-          <dd>Fleiss' kappa and Krippendorff's alpha over all judgements on the links that two or more judged.</dd>
+          <dd>Fleiss' kappa and Krippendorff's alpha from the last judgement of each judge on each shared link.</dd>
           {resource.campaigns[0].resamples > 0 && (
             <>
               <dt>whisker</dt>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.campaigns import invitation_options, lead_option, print_invitations, print_lead_links
+from karat.cli.campaigns import check_invitations, invitation_options, lead_option, print_invitations, print_lead_links
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.output import echo
 
@@ -32,6 +32,7 @@ def command(store: str, workers: tuple[str, ...], adjudicator: bool, lead: bool,
     if adjudicator and lead:
         raise UsageError("--adjudicator and --lead are different links. Pass one of them.")
     annotation_store = AnnotationStore.open(store)
+    check_invitations(annotation_store, workers, days)
     if lead:
         print_lead_links(annotation_store, workers, days, url, "an annotator")
         return

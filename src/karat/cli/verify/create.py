@@ -91,10 +91,10 @@ def command(
 ) -> None:
     """Create a campaign of tasks for judges.
 
-    A task shows a passage with the links of one source; the source is hidden and the order is random. At least one in
-    20 tasks is a control with links whose correct judgement is known. Judges with less than 75 % of these correct fail.
-    By default, controls test two or three links that all sources share, one of which gets a wrong entity. Each line of
-    a control file looks like
+    A task shows a passage with the links of one source; the source is hidden and the order is random. One in 20 tasks
+    or more is a control with links whose correct judgement is known; a warning says if controls are too few. Judges
+    with less than 75 % of these correct fail. By default, controls test two or three links that all sources share, one
+    of which gets a wrong entity. Each line of a control file looks like
     {"text": "…", "links": [{"start": 0, "end": 6, "entity": "Q64", "correct": ["verify"]}, …]}.
 
     \b
@@ -136,6 +136,14 @@ def command(
         echo(
             "karat: no controls were created, because no passage has two links that all sources share and a plausible "
             f"wrong entity. Judges are not tested. {advice} controls of your own with --controls FILE.",
+            err=True,
+        )
+    elif n_controls < campaign.n_needed_controls:
+        advice = "Pass" if kb or options.has_control_file else "Pass --kb, which adds entities to choose from, pass"
+        echo(
+            f"karat: {format_count(n_controls, 'control')} instead of {campaign.n_needed_controls:,} in the "
+            f"{campaign.max_tasks_per_judge:,} tasks that a judge may do: judges are tested in fewer than one in 20 "
+            f"tasks. {advice} more controls of your own with --controls FILE, or lower --tasks-per-judge.",
             err=True,
         )
     campaign_store.database.close()

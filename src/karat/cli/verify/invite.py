@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from karat.cli.campaigns import invitation_options, lead_option, print_invitations, print_lead_links
+from karat.cli.campaigns import check_invitations, invitation_options, lead_option, print_invitations, print_lead_links
 from karat.cli.options.declaration import karat_command
 from karat.cli.output import echo
 
@@ -24,6 +24,7 @@ def command(store: str, workers: tuple[str, ...], lead: bool, days: float, url: 
     from karat.protocols.verification.store.store import CampaignStore
 
     campaign_store = CampaignStore.open(store)
+    check_invitations(campaign_store, workers, days)
     if lead:
         print_lead_links(campaign_store, workers, days, url, "a judge")
     else:
@@ -34,7 +35,8 @@ def command(store: str, workers: tuple[str, ...], lead: bool, days: float, url: 
         if n_people is not None and n_invited < n_people:
             echo(
                 f"karat: {campaign.n_judgements:,} judgements need {n_people:,} people with {campaign.options.batch} "
-                f"tasks each; {n_invited:,} entered or are invited now. Invite more, or create the campaign again with "
-                "a larger --tasks-per-judge or fewer --judges.",
+                f"tasks each; {n_invited:,} entered or are invited now, and earlier invitations are not counted. If "
+                "these are all, invite more, or create the campaign again with a larger --tasks-per-judge or fewer "
+                "--judges.",
                 err=True,
             )

@@ -44,7 +44,7 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     echo(", ".join(f"{action} {counts[action]}" for action in ("add", "remove", "relink")), err=out == "-")
     for reason, count in patch.header.undecided.items():
         if reason != NO_MAJORITY:
-            echo(f"unchanged: {count} {reason}", err=out == "-")
+            echo(f"unchanged {reason}: {count}", err=out == "-")
     for note in describe_ties(patch.header):
         echo(note, err=out == "-")
     campaign_store.database.close()

@@ -10,7 +10,7 @@ from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.judging import auto_judge_option
 from karat.cli.options.output import archive_option, details_option, figures_option, json_option
 from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
-from karat.cli.output import page_width, print_page, write_output
+from karat.cli.output import echo, page_width, print_page, write_output
 
 if TYPE_CHECKING:
     from karat.protocols.verification.posthoc import ResamplingUnit
@@ -68,8 +68,17 @@ def command(
     if resamples < 0 or seed < 0:
         raise UsageError(f"--resamples is {resamples} and --seed {seed}. Pass numbers of at least 0.")
     verifications = []
+    paths: dict[str, str] = {}
     for path in stores:
         store = CampaignStore.open(path)
+        digest = store.campaign.digest
+        if digest in paths:
+            echo(
+                f"karat: {paths[digest]} and {path} are the same campaign, reported twice. Combine judgements of "
+                "copies by karat verify export and import.",
+                err=True,
+            )
+        paths[digest] = path
         records = store.get_records()
         check_auto_judge(records, auto_judge, path)
         verification = measure_campaign(

@@ -269,6 +269,12 @@ class ParticipantStore:
             is_revoked = and_(JUDGES.c.pseudonym == judge, JUDGES.c.revoked.is_not(None))
             return bool(connection.execute(update(JUDGES).where(is_revoked).values(revoked=None)).rowcount)
 
+    def list_revoked(self) -> set[str]:
+        """Return the worker ids of all people whose access was revoked."""
+        query = select(PERSONS.c.worker).join(JUDGES, JUDGES.c.pseudonym == PERSONS.c.pseudonym)
+        with self.database.open_read_transaction() as connection:
+            return set(connection.execute(query.where(JUDGES.c.revoked.is_not(None))).scalars())
+
     def list_entered(self) -> set[str]:
         """Return the pseudonyms of all people who entered by an invitation, and gave consent or got a task."""
         with self.database.open_read_transaction() as connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from karat.kb.protocol import KB
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import JsonError, decode_json
-from karat.protocols.verification.campaign import JudgingTask
+from karat.protocols.verification.campaign import JudgingTask, find_id_patterns, is_plausible_id
 from karat.protocols.verification.judgements import OUTCOMES, Decision
 from karat.protocols.verification.outcomes import auto_judge_batches
 
@@ -166,11 +166,11 @@ def judge_by_program(
         raise UsageError(f"{command!r} took longer than {timeout:g} seconds. Increase --timeout.") from None
     if process.returncode:
         raise UsageError(f"{command!r} failed with exit code {process.returncode}. Its messages are above.")
-    lines = process.stdout.splitlines()
+    lines, id_patterns = process.stdout.splitlines(), find_id_patterns(tasks)
     if len(lines) != len(tasks):
         raise _program_error(command, f"{len(lines)} lines", f"{len(tasks)}, one for each task")
     return [
-        _parse_response(command, number, line, task)
+        _parse_response(command, number, line, task, id_patterns)
         for number, (line, task) in enumerate(zip(lines, tasks, strict=True), 1)
     ]
 
@@ -188,8 +188,13 @@ def _build_program_tasks(tasks: Sequence[JudgingTask], kb: KB | None) -> Iterabl
         )
 
 
-def _parse_response(command: str, number: int, line: bytes, task: JudgingTask) -> list[AutoDecision]:
-    """Parse the decisions of a program on one task from its output line `number`; raise `InputError` if invalid."""
+def _parse_response(
+    command: str, number: int, line: bytes, task: JudgingTask, id_patterns: Collection[str]
+) -> list[AutoDecision]:
+    """Parse the decisions of a program on one task from its output line `number`; raise `InputError` if invalid.
+
+    New entities have an id like those of the campaign (`id_patterns`).
+    """
     label = f"{command}:{number}"
     try:
         decisions = decode_json(line, ProgramResponse).decisions
@@ -205,6 +210,9 @@ def _parse_response(command: str, number: int, line: bytes, task: JudgingTask) -
             raise _program_error(
                 label, f"the decision {decision.decision}", "verify, remove, or modify with the entity it becomes"
             )
+        if decision.becomes and not is_plausible_id(decision.becomes, id_patterns):
+            example = task.links[0].entity
+            raise _program_error(label, f"the entity {decision.becomes}", f"an id written like {example}")
     return filled
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
 from math import ceil
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
+from karat.kb.ids.id_patterns import PLAIN_TEXT, id_pattern
+from karat.kb.ids.id_spaces import parse_id_key
 from karat.model.document import Label
 from karat.model.errors import UsageError
 from karat.protocols.verification.judgements import Decision
@@ -163,6 +166,17 @@ class CampaignOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
         return sum(counts.get(UNSELECTED, 0) for counts in self.counts.values())
 
 
+def find_id_patterns(tasks: Iterable[JudgingTask]) -> frozenset[str]:
+    """Return the patterns of the ids of all links in some tasks, for `is_plausible_id`."""
+    return frozenset(id_pattern(link.entity) for task in tasks for link in task.links if link.entity)
+
+
+def is_plausible_id(id: str, patterns: Collection[str]) -> bool:
+    """Return whether an id is written like ids of these patterns, or is the id or address of a known id space."""
+    pattern = id_pattern(id)
+    return pattern in patterns or (pattern != PLAIN_TEXT and parse_id_key(id) is not None)
+
+
 class Campaign(msgspec.Struct, frozen=True):
     """A campaign with all its tasks."""
 
@@ -174,9 +188,31 @@ class Campaign(msgspec.Struct, frozen=True):
     """Key that signs invitations and selects controls, which judges never see; empty until the campaign is stored."""
 
     @property
+    def digest(self) -> str:
+        """Digest of sources and tasks: the same in all copies of the campaign."""
+        content = msgspec.json.encode((self.options.kind, self.options.sources, self.tasks))
+        return hashlib.sha256(content).hexdigest()[:16]
+
+    def get_source(self, task: JudgingTask) -> str | None:
+        """Return the name of the source whose links a task shows; None for a control."""
+        return None if task.is_control else self.options.sources[task.source]
+
+    @property
     def n_judgements(self) -> int:
         """Number of judgements that the tasks need, without controls."""
         return self.options.judges * sum(not task.is_control for task in self.tasks)
+
+    @property
+    def max_tasks_per_judge(self) -> int:
+        """Number of tasks that a judge can do at most, without regard to a lack of controls."""
+        n_tasks = sum(not task.is_control for task in self.tasks)
+        return min(self.options.batch or n_tasks, n_tasks)
+
+    @property
+    def n_needed_controls(self) -> int:
+        """Number of controls that test a judge who does as many tasks as possible in each block of tasks."""
+        n_tasks = self.max_tasks_per_judge
+        return self.options.controls * sum(block.start < n_tasks for block in self.options.list_blocks(n_tasks))
 
     def count_needed_people(self) -> int | None:
         """Return how many people the campaign needs at least; None if people may do any number of tasks."""

@@ -171,7 +171,7 @@ def parse_controls(label: str, lines: Iterable[Mapping[str, object]]) -> list[Ju
             raise InputError(
                 f"{label}:{number}",
                 actual="no link, a link without correct decisions, or a link outside the text",
-                expected="three links inside the text, each with its correct decisions",
+                expected="links inside the text, each with its correct decisions",
                 remedy="Correct the line",
             )
         controls.append(task)

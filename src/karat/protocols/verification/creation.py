@@ -56,9 +56,14 @@ class NewCampaign(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the campaign is a survey."""
         return self.kind == "survey"
 
+    @property
+    def has_control_file(self) -> bool:
+        """Whether the controls are in a file."""
+        return self.controls not in _NO_FILE
+
     def check(self) -> None:
         """Raise `UsageError` for a number that is too small, and for what a survey does not have."""
-        if self.is_survey and (self.allow_additions or self.priority != "all" or self.controls not in _NO_FILE):
+        if self.is_survey and (self.allow_additions or self.priority != "all" or self.has_control_file):
             raise UsageError("a survey has no controls, priorities or additions. Remove these options.")
         judges, tasks = 1 if self.judges is None else self.judges, self.tasks_per_judge or 0
         people = 1 if self.people is None else self.people
@@ -126,7 +131,7 @@ def _build(name: str, corpus: Corpus, runs: Sequence[Run], options: NewCampaign,
         lease=60 * options.lease,
         priority=options.priority,
         length=options.passage_length,
-        control_tasks=None if options.controls in _NO_FILE else _read_controls(options.controls),
+        control_tasks=_read_controls(options.controls) if options.has_control_file else None,
         additions=options.allow_additions,
         consent=consent,
         guidelines=guidelines,
@@ -141,6 +146,8 @@ def lacks_controls(campaign: Campaign, options: NewCampaign) -> bool:
 def _read_controls(path: str) -> list[JudgingTask]:
     """Read the control tasks in a file of JSON lines; raise `InputError` for an invalid line."""
     source = Source(path)
+    if not source.exists:
+        raise UsageError(f"--controls {path}: no such file. Pass agreed, a file, or none for no controls.")
     lines = []
     for number, line in enumerate(source.read_bytes().splitlines(), 1):
         where = f"{source.label}:{number}"

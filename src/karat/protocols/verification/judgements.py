@@ -119,7 +119,7 @@ class Consensus(NamedTuple):
     decision: Decision
     """Decision of the majority or of the lead."""
     becomes: str | None
-    """Entity after the decision; None if the link is removed."""
+    """Entity after the decision; None if the link is removed, or if an undecided tie leaves its new entity open."""
     votes: Mapping[str, int]
     """Number of judgements by decision; `lead` is 1 if the lead decided a tie."""
 
@@ -141,7 +141,7 @@ def find_consensus(
     """Return the majority decision of the first `judges` judgements on one link; for a tie, `lead_decision`.
 
     None while there are fewer judgements, and for a tie that the lead has not decided. If the majority modifies the
-    link, its new entity is the most frequent one. Of equally frequent ones it is the earlier, unless the lead decides.
+    link, its new entity is the most frequent one; of equally frequent ones none, unless the lead decides.
     """
     considered = select_votes(judgements, judges)
     if not considered or len(considered) < judges:
@@ -154,6 +154,8 @@ def find_consensus(
     if tie == "decision":
         return None
     decision = counts.most_common(1)[0][0]
+    if tie == "entity":
+        return Consensus(decision, None, votes)
     entities = Counter(_get_entity(judgement) for judgement in considered if judgement.decision is decision)
     return Consensus(decision, entities.most_common(1)[0][0], votes)
 

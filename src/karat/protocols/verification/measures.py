@@ -15,9 +15,9 @@ from karat.protocols.verification.outcomes import (
     JudgeQuality,
     agreement_with_people,
     collect_judged_links,
-    first_decisions,
     judge_agreement,
     judge_qualities,
+    last_decisions,
     select_judgements,
 )
 from karat.protocols.verification.posthoc import (
@@ -281,7 +281,7 @@ def measure_campaign(
         surfaces=tuple(task.surface(link) for task in campaign.tasks if not task.is_control for link in task.links),
         agreed_links={
             link: len({*decisions.values()}) == 1
-            for link, decisions in first_decisions(campaign, selected.judgements).items()
+            for link, decisions in last_decisions(campaign, selected.judgements).items()
             if len(decisions) > 1
         },
         digest=options.digest,

@@ -28,9 +28,9 @@ from karat.protocols.verification.outcomes import (
     SelectedJudgements,
     collect_judged_links,
     control_answer,
-    first_decisions,
     judge_agreement,
     judge_qualities,
+    last_decisions,
     select_judgements,
 )
 from karat.protocols.verification.posthoc import JudgedLink, TextLink
@@ -177,7 +177,7 @@ class CampaignMonitor:
     @cached_property
     def _shared_decisions(self) -> dict[TextLink, dict[str, int]]:
         """Decisions of judges by link, then by judge, on the links that two or more judged."""
-        decisions = first_decisions(self.campaign, self._selected)
+        decisions = last_decisions(self.campaign, self._selected)
         return {link: by_judge for link, by_judge in decisions.items() if len(by_judge) > 1}
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 
 from karat.model.output.json_files import JsonRecord
 from karat.model.tables.columns import Longs
+from karat.protocols.campaigns.working_times import parse_time
 from karat.protocols.verification.campaign import Campaign, JudgingTask
 from karat.protocols.verification.judgements import (
     OUTCOMES,
@@ -374,18 +375,16 @@ class JudgeAgreement(JsonRecord, frozen=True):
     pairs: tuple[PairAgreement, ...] = ()
     """Agreement of each pair of judges with common links."""
     judgements: int | None = None
-    """Number of judgements on the links, each judge once per link; None for an automatic judge."""
+    """Number of judgements on the links, the last one of each judge per link; None for an automatic judge."""
 
 
 def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]]) -> JudgeAgreement:
     """Measure the agreement of judges on the links that two or more of them judged.
 
     `judgements` are keyed by task number and link index. A link that several sources share is one link; a judge counts
-    once for it, with the first judgement.
+    once for it, with the last judgement.
     """
-    decisions_by_link = [
-        decisions for decisions in first_decisions(campaign, judgements).values() if len(decisions) > 1
-    ]
+    decisions_by_link = [decisions for decisions in last_decisions(campaign, judgements).values() if len(decisions) > 1]
     rows = [list(decisions.values()) for decisions in decisions_by_link]
     if not rows:
         return JudgeAgreement(0, None, None, None)
@@ -418,16 +417,20 @@ def _nan_to_none(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def first_decisions(
+def last_decisions(
     campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]]
 ) -> dict[TextLink, dict[str, int]]:
-    """Return the first decision of each judge on each link, as an index into `OUTCOMES`: by link, then by judge."""
+    """Return the last decision of each judge on each link, as an index into `OUTCOMES`: by link, then by judge.
+
+    A judge can see a link several times, once for each source that has it. The numbers of tasks are random, so the time
+    decides, as for a judgement that is corrected.
+    """
     tasks = {task.number: task for task in campaign.tasks}
     decisions: dict[TextLink, dict[str, int]] = defaultdict(dict)
-    for (number, index), link_judgements in judgements.items():
+    timed = [(key, judgement) for key, link_judgements in judgements.items() for judgement in link_judgements]
+    for (number, index), judgement in sorted(timed, key=lambda item: parse_time(item[1].server_time)):
         link = tasks[number].to_text_link(tasks[number].links[index])
-        for judgement in link_judgements:
-            decisions[link].setdefault(judgement.judge, OUTCOMES.index(judgement.decision))
+        decisions[link][judgement.judge] = OUTCOMES.index(judgement.decision)
     return decisions
 
 

@@ -20,7 +20,7 @@ from karat.model.json.decoder import read_json_value
 from karat.model.results.result import Result
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.protocols.verification.campaign import Campaign
-from karat.protocols.verification.judgements import PEOPLE, Decision, Judgement, find_consensus, find_tie
+from karat.protocols.verification.judgements import PEOPLE, Decision, Judgement, find_consensus, find_tie, select_votes
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
 from karat.protocols.verification.ties import TieCounts
@@ -101,18 +101,18 @@ def build_overlay(
 ) -> Overlay:
     """Build the patch of the gold standard that follows from the judgements on a campaign.
 
-    All judgements on a link count together, from whichever source it was shown. The majority decides, and the lead if
-    there is none. An undecided tie changes nothing, and neither does a link that fewer people judged than the campaign
-    asks for. Gold links are removed or
-    relinked. Links of systems that were verified, or modified to another entity, are added if they overlap no remaining
-    gold label and no addition with more votes. On the span of a gold label without entity (NIL) they relink it. The
-    same holds for links that judges added. `machine` names the automatic judge whose judgements count instead of those
-    of people. Raise `UsageError` for a survey.
+    The judgements on a link count together, from whichever source it was shown; of each source the first ones, as in
+    its scores. The majority decides, and the lead if there is none. An undecided tie changes nothing, and neither does
+    a link that fewer people judged than the campaign asks for. Gold links are removed or relinked. Links of systems
+    that were verified, or modified to another entity, are added if they overlap no remaining gold label and no addition
+    with more votes. A link that the labels then have already is no change. On the span of a gold label without entity
+    (NIL) they relink it. The same holds for links that judges added. `machine` names the automatic judge whose
+    judgements count instead of those of people. Raise `UsageError` for a survey.
     """
     options = campaign.options
     selected = select_judgements(campaign.require_kind("verify"), records, machine)
-    judgements, sources = _group_by_link(campaign, selected.judgements)
     n_required = options.judges if machine is None else 1
+    judgements, sources = _group_by_link(campaign, selected.judgements, n_required)
     undecided: Counter[str] = Counter()
     n_lead_decisions = 0
     corrections: list[OverlayChange] = []
@@ -150,6 +150,8 @@ def build_overlay(
             if addition in additions:
                 continue  # links that judges modified to the same one
             additions.add(addition)
+            if _find_linked_label(_labels_on_span(document_labels, change), addition.entity) is not None:
+                continue  # the judges confirmed a label
         fitting = _relink_nil(document_labels, change) if change.action == "add" else change
         new_labels = _change_labels(document_labels, fitting)
         if new_labels is None:
@@ -196,11 +198,12 @@ def _relink_nil(labels: Sequence[Label], addition: OverlayChange) -> OverlayChan
 
 
 def _group_by_link(
-    campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]]
+    campaign: Campaign, judgements: Mapping[tuple[int, int], Sequence[Judgement]], n_judges: int
 ) -> tuple[dict[TextLink, list[Judgement]], dict[TextLink, list[str]]]:
     """Return the judgements on each link that has any, and the names of the sources of every link.
 
-    `judgements` are keyed by task number and link index. Control tasks are ignored.
+    `judgements` are keyed by task number and link index. For each source, the first `n_judges` count, as in scores.
+    Control tasks are ignored.
     """
     by_link: dict[TextLink, list[Judgement]] = defaultdict(list)
     sources: dict[TextLink, list[str]] = defaultdict(list)
@@ -209,7 +212,7 @@ def _group_by_link(
             location = task.to_text_link(link)
             sources[location].append(campaign.options.sources[task.source])
             if (task.number, index) in judgements:
-                by_link[location] += judgements[task.number, index]
+                by_link[location] += select_votes(judgements[task.number, index], n_judges)
     return by_link, sources
 
 
@@ -301,18 +304,31 @@ def _find_label(labels: Sequence[Label], change: OverlayChange) -> Label | None:
     A single linked label on the span is returned even if its entity differs. Without an entity, the change is about the
     first label of a mention that is NIL, or a name without link.
     """
-    on_span = [label for label in labels if (label.start, label.end) == (change.start, change.end)]
+    on_span = _labels_on_span(labels, change)
     if change.entity is None:
         return next((label for label in on_span if _lacks_entity(label)), None)
+    match = _find_linked_label(on_span, change.entity)
+    linked = [label for label in on_span if isinstance(label.entity, str)]
+    return linked[0] if match is None and len(linked) == 1 else match
+
+
+def _labels_on_span(labels: Sequence[Label], change: OverlayChange) -> list[Label]:
+    """Return the labels on the span of a change."""
+    return [label for label in labels if (label.start, label.end) == (change.start, change.end)]
+
+
+def _find_linked_label(on_span: Sequence[Label], entity: str) -> Label | None:
+    """Return the label with an entity, however its id is spelled, among the labels on one span; None without any."""
     candidates = [label for label in on_span if isinstance(label.entity, str)]
     ids = [str(label.entity) for label in candidates]
     pages = frozenset(canonical_ids(ids, _NORMAL_IDS))
     # A campaign drops the fragment of an id only where no other fragment of the page occurs.
     for options in (_NORMAL_IDS.with_id_context(IdContext(fragment_pages=pages)), _NORMAL_IDS):
-        for label, name in zip(candidates, canonical_ids(ids, options), strict=True):
-            if restore_fragment(name) == change.entity:
+        *names, target = map(restore_fragment, canonical_ids([*ids, entity], options))
+        for label, name in zip(candidates, names, strict=True):
+            if name in (entity, target):
                 return label
-    return candidates[0] if len(candidates) == 1 else None
+    return None
 
 
 def _lacks_entity(label: Label) -> bool:

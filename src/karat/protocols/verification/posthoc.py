@@ -52,12 +52,17 @@ class JudgedLink(NamedTuple):
     outcome: Decision | None = None
     """Outcome; None while judgements are missing, and for a tie."""
     becomes: str | None = None
-    """Entity after the judgement."""
+    """Entity after the judgement; None if the link is removed, and for an undecided tie on the new entity."""
     is_tied: bool = False
     """Whether all required judges have judged the link without a majority, and the lead has not decided."""
     is_lead_decision: bool = False
     """Whether the link has an outcome because the lead decided; not if judges agreed to modify it, and the lead chose
     the entity."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the link has an outcome and, if modified, a new entity."""
+        return self.outcome is not None and (self.outcome is not Decision.MODIFY or self.becomes is not None)
 
 
 class OutcomeCounts(NamedTuple):
@@ -97,7 +102,7 @@ class PosthocVariant(NamedTuple):
     matches_union: bool = False
     """Whether a link is correct if the union has its entity on an overlapping span; else it must be verified itself."""
     needs_complete_passages: bool = False
-    """Whether only passages count in which all links of all sources have an outcome."""
+    """Whether only passages count in which all links of all sources have an outcome, and modified ones an entity."""
 
 
 VARIANTS: Final[Mapping[str, PosthocVariant]] = {
@@ -139,7 +144,7 @@ class PosthocCounts(NamedTuple):
 def select_links(links: Sequence[JudgedLink], variant: PosthocVariant) -> list[JudgedLink]:
     """Return the judged links that count in a variant.
 
-    If the variant needs complete passages, links in passages with any unjudged link are dropped.
+    If the variant needs complete passages, links in passages with any link that is not final are dropped.
     """
     return [links[index] for index in select_indices(links, variant)]
 
@@ -149,7 +154,7 @@ def select_indices(links: Sequence[JudgedLink], variant: PosthocVariant) -> list
     judged = [index for index, link in enumerate(links) if link.outcome is not None]
     if not variant.needs_complete_passages:
         return judged
-    incomplete = {(link.link.document, link.passage_start) for link in links if link.outcome is None}
+    incomplete = {(link.link.document, link.passage_start) for link in links if not link.is_final}
     return [index for index in judged if (links[index].link.document, links[index].passage_start) not in incomplete]
 
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from karat.kb.ids.id_patterns import PLAIN_TEXT, id_pattern
-from karat.kb.ids.id_spaces import parse_id_key
+from karat.kb.ids.id_patterns import id_pattern
 from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonRecord
 from karat.model.output.text_layout import format_count
-from karat.protocols.verification.campaign import Campaign, JudgingTask, TaskLink
-from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie
+from karat.protocols.verification.campaign import Campaign, JudgingTask, TaskLink, is_plausible_id
+from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie, select_votes
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
 
@@ -22,11 +21,11 @@ class TiedLink(NamedTuple):
     """A link on which judges are tied, or on which the lead decided."""
 
     task: JudgingTask
-    """The first task that shows the link."""
+    """The first task whose judges are tied on the link; the first one that shows it if they are tied only together."""
     link_index: int
     """Index of the link in the task."""
     judgements: Mapping[str, Sequence[Judgement]]
-    """Judgements that count on the link, by source that has it."""
+    """Judgements that decide on the link, by source that has it: the first ones, as many as the campaign asks for."""
     is_tied_in_source: bool
     """Whether the judges of a source are tied on the link, which concerns its scores."""
     is_tied_overall: bool
@@ -97,15 +96,22 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
     selected = select_judgements(campaign.require_kind("verify"), records)
     ties = []
     for link, occurrences in _group_occurrences(campaign).items():
-        groups = [selected.judgements.get((task.number, index), ()) for task, index in occurrences]
+        groups = [
+            select_votes(selected.judgements.get((task.number, index), ()), n_judges) for task, index in occurrences
+        ]
         pooled = [judgement for group in groups for judgement in group]
         has_enough = len({judgement.judge for judgement in pooled}) >= n_judges
-        is_tied_in_source = any(find_tie(group, n_judges) for group in groups)
+        ties_in_source = [find_tie(group, n_judges) is not None for group in groups]
+        is_tied_in_source = any(ties_in_source)
         is_tied_overall = has_enough and find_tie(pooled, len(pooled)) is not None
         sources = [campaign.options.sources[task.source] for task, _ in occurrences]
         judgements = dict(zip(sources, groups, strict=True))
         tie = TiedLink(
-            *occurrences[0], judgements, is_tied_in_source, is_tied_overall, selected.lead_decisions.get(link)
+            *occurrences[ties_in_source.index(True) if is_tied_in_source else 0],
+            judgements,
+            is_tied_in_source,
+            is_tied_overall,
+            selected.lead_decisions.get(link),
         )
         if tie.is_tied or tie.lead_decision is not None:
             ties.append(tie)
@@ -149,18 +155,12 @@ def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> L
         return LeadDecision(task.number, index, Decision.MODIFY, value)
     if word in OUTCOMES:
         return LeadDecision(task.number, index, Decision(word), None)
-    if get_close_matches(word, OUTCOMES) or not _is_like(value, campaign_ids):
+    if get_close_matches(word, OUTCOMES) or not is_plausible_id(value, set(map(id_pattern, campaign_ids))):
         raise UsageError(
             f"--decide {text}: {value} is no decision, and not written like the ids of this campaign, such as "
             f"{task.links[index].entity}. Pass verify, remove or the id of an entity."
         )
     return LeadDecision(task.number, index, Decision.MODIFY, value)
-
-
-def _is_like(id: str, examples: Iterable[str]) -> bool:
-    """Return whether an id is written like one of the `examples`, or is the id or address of a known id space."""
-    pattern = id_pattern(id)
-    return pattern in set(map(id_pattern, examples)) or (pattern != PLAIN_TEXT and parse_id_key(id) is not None)
 
 
 def _to_text_link(task: JudgingTask, index: int) -> TextLink:

@@ -194,7 +194,7 @@ def _format_progress(verification: Verification) -> str:
     """Return how many of the links that were shown are judged."""
     total = verification.links_shown
     n_judged = total - verification.n_open
-    if n_judged == total:
+    if n_judged == total > 1:
         return f"all {format_count(total, 'link')} judged"
     return f"{n_judged:,} of {format_count(total, 'link')} judged ({_format_percent(n_judged / total)} %)"
 
@@ -287,15 +287,14 @@ def _explain_scores(verification: Verification) -> str:
 
 def _explain_ties(verification: Verification) -> str:
     """Return that passages with undecided ties do not count; empty without such ties."""
-    return "; not those with ties" * any(source.n_tied for source in verification.sources)
+    has_ties = any(link.is_tied or (link.outcome and not link.is_final) for link in verification.judged_links)
+    return "; not those with ties" * has_ties
 
 
 def _count_passages(verification: Verification) -> str:
-    """Return how many passages have an outcome for each link; an undecided tie is none."""
+    """Return how many passages have a final outcome for each link; an undecided tie is none."""
     passages = {(link.link.document, link.passage_start) for link in verification.judged_links}
-    incomplete = {
-        (link.link.document, link.passage_start) for link in verification.judged_links if link.outcome is None
-    }
+    incomplete = {(link.link.document, link.passage_start) for link in verification.judged_links if not link.is_final}
     return f"{len(passages) - len(incomplete):,} of {len(passages):,}"
 
 
@@ -382,7 +381,8 @@ def _format_notes(verification: Verification) -> list[str]:
     ]
     notes.append(
         f"agreement on {format_count(agreement.items, 'link')} that two or more judged "
-        f"({format_count(agreement.judgements or 0, 'judgement')}): the same {_format_percent(agreement.observed)} %, "
+        f"({format_count(agreement.judgements or 0, 'judgement')}, the last of each judge on a link): the same "
+        f"{_format_percent(agreement.observed)} %, "
         f"Fleiss' kappa {_format_number(agreement.kappa)}, Krippendorff's alpha {_format_number(agreement.alpha)}"
         if agreement.items
         else "agreement: no link has two judgements"

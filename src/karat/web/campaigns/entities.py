@@ -56,6 +56,10 @@ class EntityLookup:
             self._cache.update(new)
         return {**cached, **new}
 
+    def find_known(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return those of the ids that the snapshot knows by a name."""
+        return frozenset(id for id, entity in self.get_entities(ids).items() if entity.name is not None)
+
     def search(self, text: str) -> tuple[EntityPayload, ...]:
         """Return at most ten entities for a text.
 

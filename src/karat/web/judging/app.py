@@ -94,7 +94,12 @@ def create_app(config: JudgingConfig) -> Guard:
 
     async def record_decision(name: str, request: Request) -> Response:
         body = await decode_body(request, SubmittedDecision)
-        return await _store_record(request, lambda judge: store.record_decision(judge, store.get_task(name), body))
+
+        def record(judge: str) -> Judgement:
+            known_entities = entities.find_known([] if body.becomes is None else [body.becomes])
+            return store.record_decision(judge, store.get_task(name), body, known_entities)
+
+        return await _store_record(request, record)
 
     async def skip_task(name: str, request: Request) -> Response:
         body = await decode_body(request, payloads.SkipRequest)

@@ -44,7 +44,7 @@ _TITLES = {
     "fast": "Judgements in a time too short to be true",
     "controls": "Decisions on controls",
     "wrong-controls": "Wrong decisions on controls",
-    "excluded": "Judgements of judges who failed the controls",
+    "excluded": "Judgements of judges who failed the controls, with those on controls",
     "untested": "Judgements of judges who had no control yet",
     "late": "Judgements after the lease had expired",
     "added": "Added links",

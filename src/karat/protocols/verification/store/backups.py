@@ -16,7 +16,7 @@ from karat.protocols.campaigns.tables import RECORDS, TASKS
 from karat.protocols.verification.campaign import CampaignOptions, JudgingTask
 from karat.protocols.verification.judgements import LEAD, Judgement
 from karat.protocols.verification.store.migration import upgrade_row
-from karat.protocols.verification.store.store import CampaignStore, check_judgement
+from karat.protocols.verification.store.store import CampaignStore, check_judgement, record_error
 from karat.storage.database import Database
 
 _EARLIER_BACKUPS: Final[Mapping[str, UpgradeRow]] = {
@@ -85,12 +85,18 @@ def export_judgements(store: CampaignStore) -> Iterator[bytes]:
     """Yield all judgements as JSON lines after a header with campaign and dataset; judges have pseudonyms only."""
     tasks = {task.number: task for task in store.campaign.tasks}
     options = store.options
-    head = {"layout": EXPORT_LAYOUT, "campaign": options.name, "dataset": options.dataset, "digest": options.digest}
+    head = {
+        "layout": EXPORT_LAYOUT,
+        "campaign": options.name,
+        "campaign_digest": store.campaign.digest,
+        "dataset": options.dataset,
+        "digest": options.digest,
+    }
     yield msgspec.json.encode(head) + b"\n"
     for record in store.get_records():
         task = tasks[record.task]
-        source = None if task.is_control else options.sources[task.source]
         fields = msgspec.structs.asdict(record)
+        source = store.campaign.get_source(task)
         exported = ExportedJudgement(**fields, document=task.document, source=source, is_control=task.is_control)
         yield msgspec.json.encode(exported) + b"\n"
 
@@ -98,17 +104,26 @@ def export_judgements(store: CampaignStore) -> Iterator[bytes]:
 def import_judgements(store: CampaignStore, label: str, lines: Iterable[bytes]) -> tuple[int, int]:
     """Add the judgements of an export to a campaign, and return the numbers of new and of already stored ones.
 
-    `label` names the export in errors. Raise `InputError` if it is invalid or about another gold standard.
+    `label` names the export in errors. Raise `InputError` if it is invalid or of another campaign.
     """
+    campaign = store.campaign
+    tasks = {task.number: task for task in campaign.tasks}
 
     def check_header(head: Mapping[str, Any]) -> None:
-        """Raise `InputError` if the header names another gold standard."""
+        """Raise `InputError` if the header names another gold standard or campaign; older headers name no campaign."""
         dataset, digest = store.options.dataset, store.options.digest
         if (head.get("dataset"), head.get("digest")) != (dataset, digest):
             raise InputError(
                 label,
                 actual=f"judgements on {head.get('dataset')}@{head.get('digest')}",
                 expected=f"judgements on {dataset}@{digest}",
+                remedy="Import them into the campaign that they come from",
+            )
+        if head.get("campaign_digest", campaign.digest) != campaign.digest:
+            raise InputError(
+                label,
+                actual=f"judgements of the campaign {head.get('campaign')} with other tasks",
+                expected=f"those of a copy of the campaign {campaign.options.name}",
                 remedy="Import them into the campaign that they come from",
             )
 
@@ -121,4 +136,9 @@ def import_judgements(store: CampaignStore, label: str, lines: Iterable[bytes]) 
             raise InputError(where, actual=str(problem), expected="a judgement", remedy="Export it again") from None
         judgements.append(Judgement(**{name: getattr(exported, name) for name in Judgement.__struct_fields__}))
         store.check_record(where, judgements[-1])
+        task = tasks[exported.task]
+        origin = (task.document, campaign.get_source(task), task.is_control)
+        # Exports of development versions have no document.
+        if exported.document is not None and (exported.document, exported.source, exported.is_control) != origin:
+            raise record_error(where, f"a judgement on another document or source than that of task {exported.task}")
     return store.import_records(judgements)

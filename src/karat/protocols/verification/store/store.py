@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from random import Random
 from typing import Annotated, Any, NamedTuple
@@ -25,7 +25,13 @@ from karat.protocols.campaigns.participants import (
 )
 from karat.protocols.campaigns.signatures import name_task
 from karat.protocols.campaigns.tables import JUDGES, LEASES, MAX_PSEUDONYM, RECORDS, TASKS
-from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask
+from karat.protocols.verification.campaign import (
+    Campaign,
+    CampaignOptions,
+    JudgingTask,
+    find_id_patterns,
+    is_plausible_id,
+)
 from karat.protocols.verification.judgements import (
     LEAD,
     OUTCOMES,
@@ -139,6 +145,11 @@ class CampaignStore(ParticipantStore):
             if task.number != number:
                 raise DatabaseUnavailableError(self.database.label, DAMAGED, f"task {number} has another number")
         return tasks
+
+    @cached_property
+    def _id_patterns(self) -> frozenset[str]:
+        """Patterns of the ids of the campaign."""
+        return find_id_patterns(self._tasks.values())
 
     def get_task_name(self, task: JudgingTask) -> str:
         """Return the name of a task for judges, which reveals neither its number nor its source."""
@@ -340,12 +351,21 @@ class CampaignStore(ParticipantStore):
 
     # Judgements.
 
-    def record_decision(self, judge: str, task: JudgingTask, submitted: SubmittedDecision) -> Judgement:
+    def record_decision(
+        self, judge: str, task: JudgingTask, submitted: SubmittedDecision, known_entities: Collection[str] = ()
+    ) -> Judgement:
         """Store a decision on one link of a task that the judge holds or held, and return the record.
 
         Modifying a link to the entity that it has is stored as `verify`. A repeated id returns the stored record. Raise
-        `AccessDeniedError` if the decision is invalid or the judge never had the task.
+        `AccessDeniedError` if the decision is invalid or the judge never had the task. A new entity must be one of
+        `known_entities`, or have an id that is written like those of the campaign.
         """
+        entity = submitted.becomes
+        if entity is not None and entity not in known_entities and not is_plausible_id(entity, self._id_patterns):
+            raise AccessDeniedError(
+                f"{entity} is no entity, because it is not written like the ids of this campaign. Search for the "
+                "entity, or give its id."
+            )
         if submitted.decision is Decision.ADD:
             return self._store_record(self._build_addition(judge, task, submitted))
         allowed = (Decision.CHOOSE,) if self.options.kind == "survey" else OUTCOMES
@@ -626,7 +646,7 @@ class CampaignStore(ParticipantStore):
 def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTask]) -> None:
     """Raise `InputError`, located at `where`, if a judgement is not about one of the `tasks` (by number) and its links.
 
-    Ids that the tables cannot hold are refused too.
+    The mention and entity of the judgement must be those of its task. Ids that the tables cannot hold are refused too.
     """
     task = tasks.get(record.task)
     actual = None
@@ -634,6 +654,8 @@ def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTa
         actual = f"task {record.task}, which this campaign does not have"
     elif record.link is not None and not 0 <= record.link < len(task.links):
         actual = f"link {record.link}, which task {record.task} does not have"
+    elif not _fits_task(record, task):
+        actual = f"a mention or entity that task {record.task} does not show"
     elif not 0 < len(record.judge) <= MAX_PSEUDONYM or "\0" in record.id + record.judge:
         actual = "an id that is no id of a judge or judgement"
     elif record.is_lead_decision and (record.link is None or record.decision not in OUTCOMES):
@@ -641,12 +663,34 @@ def check_judgement(where: str, record: Judgement, tasks: Mapping[int, JudgingTa
     elif record.is_lead_decision != (record.judge == LEAD):
         actual = "a decision of the lead by somebody else, or a judgement by the lead"
     if actual is not None:
-        raise InputError(
-            where,
-            actual=actual,
-            expected="judgements of the same campaign",
-            remedy="Import them into the campaign that they come from",
-        )
+        raise record_error(where, actual)
+
+
+def record_error(where: str, actual: str) -> InputError:
+    """Return (not raise) the error for a judgement that does not belong to the campaign."""
+    return InputError(
+        where,
+        actual=actual,
+        expected="judgements of the same campaign",
+        remedy="Import them into the campaign that they come from",
+    )
+
+
+def _fits_task(record: Judgement, task: JudgingTask) -> bool:
+    """Return whether mention and entity of a judgement, if it has them, are those that its task shows."""
+    if record.decision is Decision.ADD:
+        start, end = record.start or 0, record.end or 0
+        text = task.text[start - task.start : end - task.start]
+        return task.start <= start < end <= task.end and record.surface == text
+    if record.decision not in REQUIRED_DECISIONS or record.link is None:
+        return True
+    link = task.links[record.link]
+    return (
+        record.start in (None, link.start)
+        and record.end in (None, link.end)
+        and record.entity in (None, link.entity)
+        and record.surface in ("", task.surface(link))
+    )
 
 
 def _insert_records(connection: Connection, records: Sequence[Judgement]) -> None:
