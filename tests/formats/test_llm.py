@@ -95,6 +95,37 @@ def test_an_object_from_texts_to_titles_is_read_and_counted(prediction):
     assert counts == {TITLE_MAPPINGS: 1}
 
 
+LISTED = [{"mention": "Ada"}, {"mention": "London"}, {"mention": "Bob"}]
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        '[{"mention": "Ada"}, // a comment\n {"mention": "London"}, # another\n {"mention": "Bob"} /* last */]',
+        '[{"mention": "Ada"},\n...\n{"mention": "London"}, … {"mention": "Bob"}]',
+        '{"persons": [{"mention": "Ada"}], "locations": [{"mention": "London"}, {"mention": "Bob"}], "works": []}',
+        json.dumps({"result": {"entities": LISTED}}),
+        json.dumps(json.dumps(LISTED)),
+        f"The list: {LISTED!r}",
+        '[{"mention": "Ada"}, {\'mention\': "London"}, {"mention": "Bob"}]',
+    ],
+)
+def test_no_entry_of_a_list_in_another_form_is_lost(prediction):
+    assert entries(prediction) == (LISTED, {})
+
+
+@pytest.mark.parametrize(
+    "prediction", ['["Ada", "London"]', '{"mentions": ["Ada", "London"]}', '{"PER": ["Ada"], "LOC": ["London"]}']
+)
+def test_a_list_of_texts_has_mentions_without_links(prediction):
+    found, counts = entries(prediction)
+    assert [to_prediction(entry, Counter()) for entry in found] == [
+        WrittenPrediction(text=name, entity=UNLINKED) for name in ("Ada", "London")
+    ]
+    assert counts == {}
+    assert entries(f'[{{"mention": "Bob"}}] Types: {prediction}')[0] == [{"mention": "Bob"}]
+
+
 def test_an_object_of_texts_counts_only_if_nothing_else_is_a_list():
     assert entries('[{"text": "London"}] {"Remark": "I am sure"}') == ([{"text": "London"}], {})
     assert entries('{"text": "London"} {"Remark": "I am sure"}') == ([{"text": "London"}], {})

@@ -113,8 +113,8 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
     """Return the entries (decoded JSON of single predictions) in the JSON values of one answer of a model.
 
     The result has the entries of the last non-empty list; an empty list if all lists are empty; without lists, all
-    single entries; without these, the pairs of the last object from texts to titles, or None. Earlier lists, which are
-    ignored, a truncated list, which is used, and such objects are counted in `counts`.
+    single entries; without these, the pairs of the last object from texts to titles, the last list of texts, or None.
+    Earlier lists, which are ignored, a truncated list, which is used, and such objects are counted in `counts`.
     """
     lists: list[tuple[list[object], JsonValue]] = []
     single_entries: list[object] = []
@@ -129,7 +129,11 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
         mappings = [] if single_entries else [pairs for value in values if (pairs := _read_title_mapping(value.value))]
         counts[TITLE_MAPPINGS] += bool(mappings)
         counts[EARLIER_LISTS] += max(0, len(mappings) - 1)
-        return single_entries or (mappings[-1] if mappings else None)
+        if single_entries or mappings:
+            return single_entries or mappings[-1]
+        text_lists = [texts for value in values if (texts := _read_texts(value.value))]
+        counts[EARLIER_LISTS] += max(0, len(text_lists) - 1)
+        return text_lists[-1] if text_lists else None
     counts[EARLIER_LISTS] += len(non_empty) - 1 + bool(single_entries)
     counts[TRUNCATED] += not non_empty[-1][1].is_complete
     counts[INVALID_ENTRIES] += non_empty[-1][1].n_invalid
@@ -151,7 +155,15 @@ def _find_list(value: object) -> list[object] | None:
         if (members := _find_list(fields.get(name))) is not None:
             return members
     is_mapping = all(link is None or (isinstance(link, str) and _LINK.fullmatch(link)) for link in value.values())
-    return [list(pair) for pair in value.items()] if is_mapping and value else None
+    if is_mapping and value:
+        return [list(pair) for pair in value.items()]
+    if _read_title_mapping(value):
+        return None
+    groups = [members for members in value.values() if isinstance(members, list)]
+    if len(groups) == len(value) and any(map(_find_list, groups)):  # by type, such as `persons` and `locations`
+        return [entry for members in groups for entry in members]
+    lists = [entries for inner in value.values() if isinstance(inner, dict) and (entries := _find_list(inner))]
+    return lists[0] if len(lists) == 1 else None
 
 
 def _read_title_mapping(value: object) -> list[object]:
@@ -171,6 +183,17 @@ def _read_title_mapping(value: object) -> list[object]:
         {**link, "text": text} if isinstance(link, dict) else {"text": text, "entity": link}
         for text, link in value.items()
     ]
+
+
+def _read_texts(value: object) -> list[object]:
+    """Return the texts of mentions without links: a list of strings, by itself or in objects; empty for others."""
+    if isinstance(value, dict):
+        fields = _normalise_names(value)
+        if fields.keys().isdisjoint(LIST_NAMES) and not all(isinstance(members, list) for members in value.values()):
+            return []
+        return [text for name in fields for text in _read_texts(fields[name]) if isinstance(fields[name], list)]
+    is_text_list = isinstance(value, list) and all(isinstance(member, str) for member in value)
+    return [{"text": text} for text in value] if is_text_list and isinstance(value, list) else []
 
 
 def _is_title(value: object) -> bool:
