@@ -55,6 +55,7 @@ TITLE_MAPPINGS: Final = "objects from texts to titles (read as mentions with lin
 VERBAL_NIL: Final = "links that state in prose that there is none (read as NIL)"
 REWRITTEN_LINKS: Final = "links in markup or in another spelling (only the title or id was read)"
 BEST_CANDIDATES: Final = "mentions without a link of their own (linked to their best candidate)"
+LATER_LINKS: Final = "mentions with NIL in one field and a link in another (linked)"
 UNUSABLE_LINKS: Final = "links that are not text (read as unlinked mentions)"
 
 _PROSE_NAMES: Final = (
@@ -310,26 +311,41 @@ class _EntryFields:
     def parse_link(self, is_only_text: bool) -> EntityId:
         """Return the linked entity; None (NIL) for null, "" or prose such as "unknown"; `UNLINKED` without a link.
 
-        A list of links gives `list_candidates`, and NIL if it is empty.
+        A list of links gives `list_candidates`, and NIL if it is empty. NIL counts only if no later field has a link.
 
         If `is_only_text`, the field `entity` is the text of the mention and not a link.
         """
         names = [name for name in ID_NAMES if name in self._fields]
         names += ["entity"] * (not is_only_text and "entity" in self._fields)
         names += [name for name in LINK_NAMES if name in self._fields and not isinstance(self._fields[name], int)]
+        is_nil = False
+        nil_counts: Counter[str] = Counter()
         for name in names:
-            self._read_names.add(name)
+            if is_nil and name == "id":  # it may number the entries
+                continue
             value = self._fields[name]
+            self._read_names.add(name)
             if isinstance(value, list):
                 self.list_candidates = self.parse_candidates((name,))
-                return UNLINKED if self.list_candidates else None
+                if self.list_candidates:
+                    return UNLINKED
+                is_nil = True
+                continue
+            counts: Counter[str] = Counter()
             if name in _ITEM_NAMES and isinstance(value, str) and _SMALL_ITEM.fullmatch(value):
-                self._counts[REWRITTEN_LINKS] += 1
+                counts[REWRITTEN_LINKS] += 1
                 value = value.strip().upper()
-            link = _parse_link_value(value, self._counts)
-            self._counts[UNUSABLE_LINKS] += link == UNLINKED
-            return link
-        return UNLINKED
+            link = _parse_link_value(value, counts)
+            if link is not None and not (is_nil and link == UNLINKED):
+                self._counts.update(counts)
+                self._counts[UNUSABLE_LINKS] += link == UNLINKED
+                self._counts[LATER_LINKS] += is_nil
+                return link
+            if link is None:
+                nil_counts = nil_counts if is_nil else counts
+                is_nil = True
+        self._counts.update(nil_counts)
+        return None if is_nil else UNLINKED
 
     def parse_types(self) -> tuple[str, ...]:
         """Return the distinct types, given as one string or a list of strings; other values are counted."""
