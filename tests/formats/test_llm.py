@@ -429,6 +429,14 @@ def test_a_saved_completion_is_of_the_document_of_its_file(tmp_path, completion)
     assert (response.id, response.error, response.tokens) == ("d1", None, 265)
 
 
+def test_notes_count_no_skipped_sample_of_a_document(tmp_path):
+    path = tmp_path / "a.jsonl"
+    line = json.dumps({"id": "d1", "response": '[{"mention": "Ada", "entity": "unknown"}'}) + "\n"
+    path.write_text(2 * line)
+    run = karat.load_run(path, corpus=GOLD, on_error="skip")
+    assert (run.skipped[TRUNCATED], run.skipped[VERBAL_NIL]) == (1, 1)
+
+
 def test_wrong_spans_and_invented_words(tmp_path):
     predictions = [{"text": "London", "start": 30, "end": 36}, {"text": "Paris"}]
     line = json.dumps({"id": "d1", "response": json.dumps(predictions)}) + "\n"

@@ -24,6 +24,7 @@ from karat.model.errors import InputError, UsageError
 from karat.storage import downloads, http_client
 from karat.storage.retry import RetryPolicy, use_retry_policy
 from karat.systems.adapters.telemetry import capture_telemetry, get_credential
+from karat.systems.plugins.llm import PROMPT
 from karat.systems.running.system import RunnableSystem
 from tests.served import served
 from tests.systems.running.loopback import Asked, Played, playing
@@ -578,3 +579,7 @@ def test_what_is_kept_of_a_system_has_no_credential():
     named = RunnableSystem.from_text("babelfy[key=KARAT_TEST_KEY]")
     assert "secret-of-mine" not in msgspec.json.encode(named.metadata()).decode()
     assert "secret-of-mine" not in named.cache_key(gold_mentions=False)
+
+
+def test_the_prompt_of_a_model_is_shown(karat_cli):
+    assert PROMPT in karat_cli("systems", "show", "llm").out

@@ -167,7 +167,11 @@ def check_inputs(
     gold = pairing.cache_gold_result(
         "noticed", lambda: _check_side(labels, pairing.gold_entity, pairing.has_plain_ids[0], read_options)
     )
-    predicted = _check_side(predictions, pairing.prediction_entity, pairing.has_plain_ids[1], read_options)
+    known, entity = predictions, pairing.prediction_entity
+    if (pairing.document_index < 0).any():  # predictions in unknown documents are not scored
+        is_known = np.repeat(pairing.document_index >= 0, np.diff(predictions.offsets))
+        known, entity = predictions.select(is_known), entity[is_known]
+    predicted = _check_side(known, entity, pairing.has_plain_ids[1], read_options)
     if compares_types:
         gold, predicted = gold._replace(types=_count_types(labels)), predicted._replace(types=_count_types(predictions))
     return InputChecks(

@@ -68,13 +68,17 @@ class _Record(NamedTuple):
 
 def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Run:
     """Read a model's predictions; `gold` loads the texts if records lack them. Raise `InputError` without answers."""
-    counts: Counter[str] = Counter()
     texts = GoldTexts(gold, source.label)
-    converted = map_valid(_read_answers(source), lambda record: _to_response(record.fields, record.location, counts))
-    responses = [ResponseEntry(response, record.location) for record, response in converted]
+    responses = [entry for _, entry in map_valid(_read_answers(source), _to_entry)]
     if not responses:
         raise empty_file_error(source.label)
-    return build_run(responses, texts, name=source.stem, skipped=counts)
+    return build_run(responses, texts, name=source.stem)
+
+
+def _to_entry(record: _Record) -> ResponseEntry:
+    """Convert a record to a response with its location and counts."""
+    counts: Counter[str] = Counter()
+    return ResponseEntry(_to_response(record.fields, record.location, counts), record.location, counts)
 
 
 def _read_answers(source: ByteSource) -> Iterator[_Record]:

@@ -300,6 +300,7 @@ SYSTEM = System(
     read_reply=_make_reader,
     argument="MODEL",
     requirements=("an OpenAI-compatible endpoint", "a key in OPENAI_API_KEY for remote endpoints"),
+    prompt=PROMPT,
     extra="services",
     external_access=lambda options: get_web_access(options.url or "http://localhost", has_latency_probe=False),
     sample=SystemSample(
