@@ -15,6 +15,7 @@ from karat.formats.parsing.surfaces.entries import (
     BEST_CANDIDATES,
     EARLIER_LISTS,
     INVALID_ENTRIES,
+    LATER_LINKS,
     REWRITTEN_LINKS,
     TITLE_MAPPINGS,
     TRAILING_COMMAS,
@@ -93,6 +94,37 @@ def test_an_object_from_texts_to_titles_is_read_and_counted(prediction):
         ("GitHub", None),
     ]
     assert counts == {TITLE_MAPPINGS: 1}
+
+
+LISTED = [{"mention": "Ada"}, {"mention": "London"}, {"mention": "Bob"}]
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        '[{"mention": "Ada"}, // a comment\n {"mention": "London"}, # another\n {"mention": "Bob"} /* last */]',
+        '[{"mention": "Ada"},\n...\n{"mention": "London"}, … {"mention": "Bob"}]',
+        '{"persons": [{"mention": "Ada"}], "locations": [{"mention": "London"}, {"mention": "Bob"}], "works": []}',
+        json.dumps({"result": {"entities": LISTED}}),
+        json.dumps(json.dumps(LISTED)),
+        f"The list: {LISTED!r}",
+        '[{"mention": "Ada"}, {\'mention\': "London"}, {"mention": "Bob"}]',
+    ],
+)
+def test_no_entry_of_a_list_in_another_form_is_lost(prediction):
+    assert entries(prediction) == (LISTED, {})
+
+
+@pytest.mark.parametrize(
+    "prediction", ['["Ada", "London"]', '{"mentions": ["Ada", "London"]}', '{"PER": ["Ada"], "LOC": ["London"]}']
+)
+def test_a_list_of_texts_has_mentions_without_links(prediction):
+    found, counts = entries(prediction)
+    assert [to_prediction(entry, Counter()) for entry in found] == [
+        WrittenPrediction(text=name, entity=UNLINKED) for name in ("Ada", "London")
+    ]
+    assert counts == {}
+    assert entries(f'[{{"mention": "Bob"}}] Types: {prediction}')[0] == [{"mention": "Bob"}]
 
 
 def test_an_object_of_texts_counts_only_if_nothing_else_is_a_list():
@@ -189,6 +221,23 @@ def test_of_several_links_the_best_one_counts_and_is_noted(entry, entity, candid
     counts = Counter()
     prediction = to_prediction({"mention": "x"} | entry, counts)
     assert (prediction.entity, prediction.candidates, dict(+counts)) == (entity, candidates, noted)
+
+
+@pytest.mark.parametrize(
+    ("entry", "entity", "noted"),
+    [
+        ({"qid": None, "title": "London"}, "London", {LATER_LINKS: 1}),
+        ({"qid": "", "title": "Paris"}, "Paris", {LATER_LINKS: 1}),
+        ({"qid": "unknown", "wikipedia_title": "Rome"}, "Rome", {LATER_LINKS: 1}),
+        ({"qid": "unknown", "title": None}, None, {VERBAL_NIL: 1}),
+        ({"qid": None, "id": "T1"}, None, {"fields `id` (not read)": 1}),
+        ({"qid": "Q90", "title": "London"}, "Q90", {"fields `title` (not read)": 1}),
+    ],
+)
+def test_nil_in_one_field_hides_no_link_in_another(entry, entity, noted):
+    counts = Counter()
+    assert to_prediction({"text": "x", **entry}, counts).entity == entity
+    assert dict(+counts) == noted
 
 
 def test_a_comma_before_a_closing_brace_loses_no_entry():
@@ -362,6 +411,30 @@ def test_tokens_and_failures_are_kept(tmp_path):
     assert second.error == '{"code": "late"}'
     (silent,) = read(tmp_path, json.dumps({"id": "d1", "response": "I found nothing."}) + "\n")
     assert silent.error == "no list of predictions in the answer"
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        {"id": "chatcmpl-1", "choices": [{"message": {"content": "[]"}}]},
+        {"id": "msg_1", "type": "message", "content": [{"type": "text", "text": "[]"}]},
+        {"id": "resp_1", "object": "response", "output": [{"content": [{"type": "output_text", "text": "[]"}]}]},
+    ],
+)
+def test_a_saved_completion_is_of_the_document_of_its_file(tmp_path, completion):
+    (tmp_path / "d1.json").write_text(
+        json.dumps({**completion, "usage": {"prompt_tokens": 210, "completion_tokens": 55}})
+    )
+    (response,) = karat.load_run(tmp_path, corpus=GOLD, format="llm")
+    assert (response.id, response.error, response.tokens) == ("d1", None, 265)
+
+
+def test_notes_count_no_skipped_sample_of_a_document(tmp_path):
+    path = tmp_path / "a.jsonl"
+    line = json.dumps({"id": "d1", "response": '[{"mention": "Ada", "entity": "unknown"}'}) + "\n"
+    path.write_text(2 * line)
+    run = karat.load_run(path, corpus=GOLD, on_error="skip")
+    assert (run.skipped[TRUNCATED], run.skipped[VERBAL_NIL]) == (1, 1)
 
 
 def test_wrong_spans_and_invented_words(tmp_path):

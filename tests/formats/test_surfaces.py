@@ -17,6 +17,7 @@ from karat.formats.parsing.surfaces.search import (
     CONTEXT_MISMATCH,
     DIFFERENT_CASE,
     DIFFERENT_CHARACTERS,
+    INSIDE_WORD,
     NOT_FOUND,
     REALIGNED,
     TOO_FREQUENT,
@@ -44,6 +45,18 @@ def test_words_stand_where_they_are_written():
 
 def test_the_same_words_are_given_in_the_order_of_the_text():
     assert place("Ulm, Bern, Ulm.", "Ulm", "Bern", "Ulm") == ([(0, "Ulm"), (5, "Bern"), (11, "Ulm")], {})
+
+
+def test_words_in_another_case_are_not_found_inside_a_word():
+    assert place("She said so in Russia.", "AI", "US") == ([None, None], {NOT_FOUND: 2})
+    assert place("我在IBM工作", "ibm") == ([(2, "IBM")], {DIFFERENT_CASE: 1})
+
+
+def test_the_same_words_take_what_is_written_otherwise_last():
+    assert place("APPLE, Apple", "Apple") == ([(7, "Apple")], {})
+    assert place("APPLE, Apple", "Apple", "Apple") == ([(7, "Apple"), (0, "APPLE")], {DIFFERENT_CASE: 1})
+    surfaces = ("Apple", "Apple", "APPLE")
+    assert place("APPLE, Apple", *surfaces) == ([(7, "Apple"), None, (0, "APPLE")], {TOO_FREQUENT: 1})
 
 
 def test_one_of_several_places_is_ambiguous():
@@ -79,8 +92,9 @@ def test_a_strict_way_comes_before_a_loose_one():
 
 def test_whole_words_come_before_parts_of_words():
     assert place("Bernard saw Bern", "Bern") == ([(12, "Bern")], {})
-    assert place("Bernard left", "Bern") == ([(0, "Bern")], {})
-    assert place("Bernard saw Bern", "Bern", "Bern") == ([(0, "Bern"), (12, "Bern")], {})
+    assert place("Bernard left", "Bern") == ([(0, "Bern")], {INSIDE_WORD: 1})
+    assert place("住在Bern市", "Bern", "市") == ([(2, "Bern"), (6, "市")], {})
+    assert place("Bernard saw Bern", "Bern", "Bern") == ([(0, "Bern"), (12, "Bern")], {INSIDE_WORD: 1})
 
 
 def test_places_outside_longer_predictions_come_first():

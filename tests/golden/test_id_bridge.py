@@ -127,12 +127,46 @@ def test_many_runs_are_scored_as_each_alone():
     assert [str(scores.signature) for scores in together] == [str(result.signature) for result in alone]
 
 
-def test_compared_systems_share_the_bridge():
-    found = karat.compare(corpus(PAGES), [run(QIDS, "qids"), run(PAGES, "pages")])
-    assert found.signature["kb"].startswith("starter@")
-    scores = found.datasets[0].scores
+def test_compared_systems_are_scored_as_each_alone():
+    """Only the QIDs need a bridge; pages are compared with pages as they are written."""
+    runs = [run(QIDS, "qids"), run(PAGES, "pages")]
+    comparison = karat.compare(corpus(PAGES), runs)
+    assert [kb.split("@")[0] for kb in comparison.signature["kb"].split(";")] == ["none", "starter"]
+    scores = comparison.datasets[0].scores
     assert scores["qids"].value == pytest.approx(2 / 3)
     assert scores["pages"].value == 1
+    for system in runs:
+        assert karat.evaluate(corpus(PAGES), system)["strong:micro.f1"] == scores[system.name].value
+
+
+def odd_gold() -> Corpus:
+    """Two QIDs, and a text that is no title."""
+    return corpus([*QIDS[:2], "<NO_MAPPING>"])
+
+
+def test_titles_are_mapped_although_the_gold_standard_has_an_odd_id():
+    """The first prediction has a QID and a title, the second a title: both are right, whatever the third gold id is."""
+    predictions = (Prediction(0, 6, "Q64", same_as=("Berliners",)), Prediction(11, 16, "Paris"))
+    system = Run.from_responses([Response("d", predictions)], name="system")
+    result = karat.evaluate(odd_gold(), system)
+    assert result["strong:micro.f1"] == pytest.approx(4 / 5)
+    compared = karat.compare(odd_gold(), [system, run(QIDS[:2], "other")])
+    assert compared.datasets[0].scores["system"].value == result["strong:micro.f1"]
+
+
+def test_an_odd_gold_id_hides_no_title_that_cannot_be_mapped():
+    """Of three titles the last is unknown, and no title equals the odd id."""
+    health = karat.evaluate(odd_gold(), run(["Berlin", "Paris", "Nowherecity"])).id_health
+    assert (health.bridge.split("@")[0], health.unmatchable) == ("starter", 1)
+
+
+@pytest.mark.parametrize(("gold_id", "n_correct"), [("Q999", 1), ("Q64", 0)])
+def test_a_prediction_is_of_one_entity(gold_id, n_correct):
+    """A table of the user mapped Berlin to Q999; the starter maps the title that was kept to Q64."""
+    predictions = (Prediction(0, 6, "Q999", same_as=("Berlin",)), Prediction(11, 16, "Paris"))
+    result = karat.evaluate(corpus([gold_id, "Q90"]), Run.from_responses([Response("d", predictions)]))
+    assert result["strong:micro.p"] == (1 + n_correct) / 2
+    assert result.skipped["predictions with ids of several entities (their entity counts)"] == 1
 
 
 def test_run_and_score_print_the_bridge_and_warn_first(karat_cli, tmp_path):

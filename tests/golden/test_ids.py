@@ -310,7 +310,7 @@ def test_which_ids_are_nil(profile, nil_ids):
         assert is_noted == (id in nil_ids), (profile, id, notes)
 
 
-@pytest.mark.parametrize("id", ["--NME--", "O", "-", "NIL001", "None", "unknown"])
+@pytest.mark.parametrize("id", ["--NME--", "O", "-", "NIL001", "None", "unknown", "<NO_MAPPING>"])
 def test_other_ids_that_look_like_nil_are_reported(id):
     notes = karat.evaluate(*sides((id, None), (id, "Q1"))).notes
     name = "NIL…" if id == "NIL001" else id

@@ -63,7 +63,7 @@ def test_runs_and_their_candidates():
     done, report = resolve_ids(run, KB)
     (response,) = done
     assert (response.predictions[0].entity, response.predictions[0].candidates[0].entity) == ("New", "New")
-    assert report.mention_counts[IdStatus.REDIRECTED] == 2
+    assert report.mention_counts[IdStatus.REDIRECTED] == 1  # the candidate is no mention
 
 
 def test_scores_of_what_is_resolved_are_those_with_the_knowledge_base():
@@ -100,3 +100,11 @@ def test_scores_say_what_became_of_the_ids():
     (note,) = [note for note in karat.evaluate(corpus(), run, kb=KB).notes if "replaced" in note]
     assert note.startswith("toy replaced the ids of 3 gold labels and 1 prediction")
     assert note.endswith("of gold: redirected 2, unchanged 1, unknown 1; of predictions: redirected 1, unknown 1")
+
+
+def test_a_further_id_of_another_entity_stays_as_written():
+    """The title leads to Q1, but the prediction is of Q2; ids of nobody are counted once, by their mention."""
+    prediction = Prediction(0, 1, entity="Q2", same_as=("enwiki:Anna",))
+    done, report = resolve_ids(Run.from_responses([Response("d", (prediction,))]), KB)
+    assert next(iter(done)).predictions == (prediction,)
+    assert (report.n_conflicts, sum(report.mention_counts.values())) == (1, 1)

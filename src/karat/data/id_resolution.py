@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 from karat.data.convert import VALUE_KINDS
 from karat.data.load import ForeignObject, load, load_gold_or_run, load_run
 from karat.kb.catalogue import open_kb
+from karat.kb.ids.id_conflicts import find_conflicts
 from karat.kb.ids.id_context import build_context, collect_evidence
+from karat.kb.ids.normal_forms import normalise_id
 from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.protocol import KB, IdStatus
 from karat.model.corpus import Corpus
@@ -38,11 +40,13 @@ class Resolution:
     kb_label: str
     """Name and digest of the knowledge base, `NAME@DIGEST`."""
     mention_counts: Mapping[IdStatus, int]
-    """Number of uses of ids in mentions, by status."""
+    """Number of linked mentions and tags by the status of their entity."""
     ids_by_status: Mapping[IdStatus, tuple[str, ...]] = field(repr=False)
     """Distinct ids by status, sorted; a status without ids is missing."""
     new_ids: Mapping[str, str] = field(repr=False)
     """New id of each id that was replaced."""
+    n_conflicts: int = 0
+    """Number of mentions and tags with a further id that is mapped to another entity, and stays as written."""
 
     def __str__(self) -> str:
         counts = ", ".join(
@@ -73,22 +77,28 @@ def resolve_ids(
     """
     data = load_gold_or_run(data)
     kb = open_kb(kb) if isinstance(kb, str | os.PathLike) else kb
-    use_counts: Counter[str] = Counter()
+    distinct_ids: dict[str, None] = {}
     documents: Iterable[Document] | Iterable[Response] = data
     for document in documents:
-        use_counts.update(_iterate_ids(document))
-    distinct_ids = list(use_counts)
-    statuses, new_ids = _look_up_ids(distinct_ids, kb)
-    mentions, ids = Counter[IdStatus](), dict[IdStatus, list[str]]()
-    for id, count in use_counts.items():
-        mentions[statuses[id]] += count
+        distinct_ids.update(dict.fromkeys(_iterate_ids(document)))
+    statuses, new_ids = _look_up_ids(list(distinct_ids), kb)
+    ids: dict[IdStatus, list[str]] = {}
+    for id in distinct_ids:
         ids.setdefault(statuses[id], []).append(id)
+    mentions = Counter[IdStatus]()
+    n_conflicts = 0
+    for document in documents:
+        for mention in _list_linkable_mentions(document):
+            if isinstance(mention.entity, str):
+                mentions[statuses[mention.entity]] += 1
+                n_conflicts += any(_find_conflicts((mention.entity, *mention.same_as), new_ids))
     report = Resolution(
         data.name,
         f"{kb.name}@{kb.digest}",
         {status: mentions[status] for status in IdStatus},
         {status: tuple(sorted(members)) for status, members in ids.items()},
         new_ids,
+        n_conflicts,
     )
     metadata = {**data.metadata, "resolved": report.kb_label}
     if isinstance(data, Corpus):
@@ -138,14 +148,24 @@ def _iterate_ids(document: Document | Response) -> Iterable[str]:
 def _replace_mention_ids(mention: _Mention, new_ids: Mapping[str, str]) -> _Mention:
     """Return the mention with its new id; its `same_as` holds the old id and all equivalents, old and new.
 
-    `new_ids`: new id by old id. A mention that is NIL or unlinked is returned unchanged.
+    `new_ids`: new id by old id. Further ids that it maps to another entity stay as written. A mention that is NIL or
+    unlinked is returned unchanged.
     """
     if not isinstance(mention.entity, str):
         return mention
     entity = new_ids.get(mention.entity, mention.entity)
-    other_ids = (mention.entity, *(new_ids.get(id, id) for id in mention.same_as), *mention.same_as)
+    conflicts = _find_conflicts((mention.entity, *mention.same_as), new_ids)[1:]
+    further_ids = zip(mention.same_as, conflicts, strict=True)
+    mapped_ids: list[str] = [new_ids.get(id, id) for id, is_conflict in further_ids if not is_conflict]
+    other_ids = (mention.entity, *mapped_ids, *mention.same_as)
     same_as = tuple(dict.fromkeys(id for id in other_ids if id != entity))
     return msgspec.structs.replace(mention, entity=entity, same_as=same_as)
+
+
+def _find_conflicts(ids: Sequence[str], new_ids: Mapping[str, str]) -> list[bool]:
+    """Return whether each id of a mention, its entity first, is mapped to another entity; `new_ids` is by old id."""
+    normal_ids = [normalise_id(id, Ids.NORMALISED) for id in ids]
+    return find_conflicts(normal_ids, [new_ids.get(id, normal) for id, normal in zip(ids, normal_ids, strict=True)])
 
 
 def _replace_document_ids(document: Document, new_ids: Mapping[str, str]) -> Document:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.evaluation.cases.id_health import TITLE_KINDS, add_title_kinds, find_patterns, get_id_kind
+from karat.evaluation.cases.id_health import TITLE_KINDS, find_patterns, get_id_kind
 from karat.evaluation.request import Request
 from karat.kb.ids.id_context import build_context
 from karat.kb.ids.normal_forms import find_plain_qids, normalise_ids
@@ -40,8 +40,8 @@ class SideIds(NamedTuple):
     """Ids of linked annotations, without duplicates in spelling."""
     counts: Longs
     """Number of annotations that are linked to each id."""
-    same_as_kinds: frozenset[str]
-    """Kinds of the further ids (`same_as`) of annotations."""
+    kind_sets: frozenset[frozenset[str]]
+    """The kinds of all ids of an annotation, also further ones (`same_as`), in all combinations that occur."""
 
     def count_kinds(self, kb: KB | None = None) -> KindCounts:
         """Count the annotations by the kind of their id; with `kb`, of the id that `kb` resolves it to."""
@@ -49,7 +49,7 @@ class SideIds(NamedTuple):
         if kb is not None:
             ids = normalise_ids(pa.array(kb.canonical_ids(ids.to_pylist()), pa.string()), Ids.NORMALISED)
         counts = find_patterns(ids, find_plain_qids(ids)).sum_by(get_id_kind, self.counts)
-        return KindCounts(counts, self.same_as_kinds)
+        return KindCounts(counts, self.kind_sets)
 
 
 class KindCounts(NamedTuple):
@@ -57,31 +57,33 @@ class KindCounts(NamedTuple):
 
     counts: Mapping[str, int]
     """Number of linked annotations by the kind of their id."""
-    same_as_kinds: frozenset[str]
-    """Kinds of the further ids (`same_as`) of annotations."""
+    kind_sets: frozenset[frozenset[str]]
+    """The kinds of all ids of an annotation, also further ones (`same_as`), in all combinations that occur."""
 
     def merge(self, other: KindCounts) -> KindCounts:
         """Return the counts of both parts together."""
-        return KindCounts(Counter(self.counts) + Counter(other.counts), self.same_as_kinds | other.same_as_kinds)
+        return KindCounts(Counter(self.counts) + Counter(other.counts), self.kind_sets | other.kind_sets)
 
     @property
     def groups(self) -> Counter[str]:
         """The counts with all kinds of titles as one, since titles of one word may be of any of them."""
         totals: Counter[str] = Counter()
         for kind, count in self.counts.items():
-            totals[_TITLES if kind in TITLE_KINDS else kind] += count
+            totals[_get_group(kind)] += count
         return totals
 
-    def shares_further_ids(self, other: KindCounts) -> bool:
-        """Return whether further ids of one side are of a kind that the other has, so that they connect the sides."""
-        return bool(
-            self.same_as_kinds & add_title_kinds(frozenset(other.counts))
-            or other.same_as_kinds & add_title_kinds(frozenset(self.counts))
-        )
+    def is_comparable(self, other: KindCounts) -> bool:
+        """Return whether every annotation of one side has an id of the same kind as every annotation of the other."""
+        return not any(kinds.isdisjoint(others) for kinds in self.kind_sets for others in other.kind_sets)
 
 
 _TITLES: Final = "titles"
 _NO_KINDS = KindCounts({}, frozenset())
+
+
+def _get_group(kind: str) -> str:
+    """Return the kind of an id, with all kinds of titles as one."""
+    return _TITLES if kind in TITLE_KINDS else kind
 
 
 def bridge_ids(
@@ -140,12 +142,11 @@ def _allows_bridge(request: Request) -> bool:
 def _has_several_kinds(corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
     """Return whether the ids of corpus and run are of several kinds, so that some may not match as they are written.
 
-    A single id of another kind suffices. Further ids (`same_as`) that connect both sides make a bridge needless.
+    A single id of another kind suffices. Further ids (`same_as`) make a bridge needless if they connect every
+    annotation with every one of the other side.
     """
     gold, predictions = _count_kinds(corpus), _count_kinds(run)
-    if not gold.counts or not predictions.counts or gold.shares_further_ids(predictions):
-        return False
-    return len(gold.groups.keys() | predictions.groups.keys()) > 1
+    return bool(gold.counts and predictions.counts) and not gold.is_comparable(predictions)
 
 
 def _connects(kb: KB, corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
@@ -195,12 +196,34 @@ def _collect_ids(mentions: Mentions, table: Arrow) -> SideIds:
     ids, used = mentions.names, counts > 0
     if not used.all():
         ids, counts = ids.filter(pa.array(used)), counts[used]
+    tags = pa.array([], pa.string())
     if "tags" in table.column_names:
         tags = pc.struct_field(pc.list_flatten(table.column("tags")).combine_chunks(), "entity").drop_null()
         tag_counts = tags.value_counts()
         ids = pa.concat_arrays([ids.cast(pa.string()), tag_counts.field("values").cast(pa.string())])
         counts = np.concatenate([counts, tag_counts.field("counts").to_numpy()])
+    ids = normalise_ids(ids, Ids.NORMALISED)
     same_as = mentions.field("same_as")
-    others = pa.array([], pa.string()) if same_as is None else same_as.flatten().unique().drop_null()
-    kinds = frozenset(map(get_id_kind, normalise_ids(others, Ids.NORMALISED).to_pylist()))
-    return SideIds(normalise_ids(ids, Ids.NORMALISED), counts, kinds)
+    lengths = None if same_as is None else same_as.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    if same_as is None or lengths is None or not lengths.any():
+        kinds = find_patterns(ids, find_plain_qids(ids)).sum_by(get_id_kind, counts)
+        return SideIds(ids, counts, frozenset(frozenset([_get_group(kind)]) for kind in kinds))
+    further_kinds = _list_groups(normalise_ids(same_as.flatten(), Ids.NORMALISED))
+    entity_kinds, offsets = (
+        _list_groups(normalise_ids(mentions.names, Ids.NORMALISED)),
+        np.append(0, np.cumsum(lengths)),
+    )
+    kind_lists = [
+        [entity_kinds[code], *further_kinds[offsets[row] : offsets[row + 1]]]
+        for row, code in enumerate(mentions.entity.tolist())
+        if code >= 0
+    ]
+    kind_lists += [[kind] for kind in _list_groups(tags)]
+    return SideIds(ids, counts, frozenset(map(frozenset, kind_lists)))
+
+
+def _list_groups(ids: Arrow) -> list[str]:
+    """Return the kind of each id, with all kinds of titles as one."""
+    patterns = find_patterns(ids, find_plain_qids(ids))
+    groups = [_get_group(get_id_kind(id)) for id in patterns.ids]
+    return [groups[index] for index in patterns.pattern_index.tolist()]

@@ -74,13 +74,17 @@ def _format_source(source: SnapshotSource) -> str:
 
 
 class ResolutionFile(JsonFile, frozen=True, tag="karat-resolution/2", kw_only=True):
-    """The output of `karat kb resolve --json`: mentions and ids by status, and the new ids by old id."""
+    """The output of `karat kb resolve --json`: mentions and ids by status, the new ids by old id, and conflicts.
+
+    `conflicts` is the number of mentions with a further id that is mapped to another entity.
+    """
 
     name: str
     kb: str
     mentions: dict[str, int]
     ids: dict[str, list[str]]
     new_ids: dict[str, str]
+    conflicts: int = 0
 
 
 def encode_resolution(resolution: Resolution) -> bytes:
@@ -91,6 +95,7 @@ def encode_resolution(resolution: Resolution) -> bytes:
         mentions={str(status): count for status, count in resolution.mention_counts.items()},
         ids={str(status): list(ids) for status, ids in resolution.ids_by_status.items()},
         new_ids=dict(resolution.new_ids),
+        conflicts=resolution.n_conflicts,
     )
     return encode_indented(content)
 
@@ -112,6 +117,11 @@ def render_resolution(resolution: Resolution, *, list_ids: bool = False, width: 
             for status, ids in resolution.ids_by_status.items()
             if status is not IdStatus.UNCHANGED
         ]
+    if resolution.n_conflicts:
+        mentions = format_count(resolution.n_conflicts, "mention has", "mentions have")
+        blocks.append(
+            wrap_text(f"{mentions} a further id of another entity, which stays as written: the entity counts.", width)
+        )
     unknown = resolution.ids_by_status.get(IdStatus.UNKNOWN, ())
     if unknown:
         finding = f"{format_count(len(unknown), 'id is', 'ids are')} unknown, such as {unknown[0]}"

@@ -24,6 +24,7 @@ from karat.model.errors import InputError, UsageError
 from karat.storage import downloads, http_client
 from karat.storage.retry import RetryPolicy, use_retry_policy
 from karat.systems.adapters.telemetry import capture_telemetry, get_credential
+from karat.systems.plugins.llm import PROMPT
 from karat.systems.running.system import RunnableSystem
 from tests.served import served
 from tests.systems.running.loopback import Asked, Played, playing
@@ -458,6 +459,17 @@ def test_a_model_predictions_in_words_and_titles():
     assert "Authorization" not in server.asked[0].headers  # nobody asks for a key on this machine
 
 
+def test_links_of_a_model_are_resolved_as_in_scores():
+    """A small QID is one; the name Madonna has several entities, so that no title leads to one of them."""
+    entries = [{"mention": "Mars", "qid": "Q99999999"}, {"mention": "Berlin", "entity": "q64"}]
+    entries += [{"mention": "Berlin", "title": "Madonna"}]
+    with playing(chat(json.dumps({"mentions": entries}))) as server:
+        response, told = asked(f"llm[url={server.address}/v1]:small", "Mars, Berlin and Berlin.")
+    assert [prediction.entity for prediction in response.predictions] == ["Q99999999", "Q64", "Madonna"]
+    assert told.counts["titles that the snapshot does not map (unchanged)"] == 1
+    assert told.counts["ids that are not in the partial snapshot (unchanged)"] == 1
+
+
 def test_what_a_model_makes_up_and_what_was_mended_is_counted():
     said = 'Sure!\n```json\n[{"mention": "berlin", "title": "Berlinopolis"}, {"mention": "Mars", "title": "Mars"}]\n```'
     with playing(chat(said)) as server:
@@ -465,7 +477,8 @@ def test_what_a_model_makes_up_and_what_was_mended_is_counted():
     assert [prediction.entity for prediction in response.predictions] == ["Berlinopolis"]
     counts = told.counts
     assert counts["responses with JSON inside other text"] == 1
-    assert counts["ids that are not in the partial snapshot (unchanged)"] == 1
+    assert counts["titles that the snapshot does not map (unchanged)"] == 1
+    assert counts["ids that are not in the partial snapshot (unchanged)"] == 0
     assert counts["predictions found in different case"] == 1
     assert counts["predictions not found in the text (invented)"] == 1
 
@@ -566,3 +579,7 @@ def test_what_is_kept_of_a_system_has_no_credential():
     named = RunnableSystem.from_text("babelfy[key=KARAT_TEST_KEY]")
     assert "secret-of-mine" not in msgspec.json.encode(named.metadata()).decode()
     assert "secret-of-mine" not in named.cache_key(gold_mentions=False)
+
+
+def test_the_prompt_of_a_model_is_shown(karat_cli):
+    assert PROMPT in karat_cli("systems", "show", "llm").out

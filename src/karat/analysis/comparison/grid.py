@@ -14,7 +14,6 @@ import numpy as np
 
 from karat.analysis.comparison.entries import Entry, find_excluded
 from karat.evaluation.evaluation import Evaluation
-from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.measures import detection_view, expand_measure, get_measure
 from karat.evaluation.request import Request
 from karat.evaluation.score_intervals import derive_seed
@@ -363,9 +362,6 @@ def _score_row(row: Mapping[str, Entry], request: Request) -> dict[str, GridCell
     """Evaluate all systems on one dataset; `row` has their entries, which must have the same documents."""
     evaluations: dict[str, Evaluation] = {}
     first: Evaluation | None = None
-    corpus = next((entry.corpus for entry in row.values() if entry.corpus is not None), None)
-    if corpus is not None:  # one bridge for all systems, so that their scores can be compared
-        request = bridge_ids(request, corpus, [entry.run for entry in row.values() if entry.run is not None])
     for system, entry in row.items():
         if entry.result is None and entry.corpus is not None and entry.run is not None:
             evaluations[system] = Evaluation.from_data(
@@ -385,7 +381,8 @@ def get_fixed_settings(signature: Signature) -> dict[str, str]:
 def _check_same_settings(cells: Sequence[GridCell]) -> None:
     """Raise `UsageError` if signatures of `cells` differ in a part that is not in `_MAY_DIFFER`.
 
-    Another dataset may have another knowledge base, since its ids may need another one.
+    Another dataset may have another knowledge base, since its ids may need another one. So may a system whose ids alone
+    need an id bridge, as in scoring by itself.
     """
     firsts: dict[str, GridCell] = {}
     for cell in cells:
@@ -393,9 +390,10 @@ def _check_same_settings(cells: Sequence[GridCell]) -> None:
         is_other_dataset = first is cell
         first = cells[0] if is_other_dataset else first
         a, b = get_fixed_settings(first.result.signature), get_fixed_settings(cell.result.signature)
-        differing = [
-            name for name in {**a, **b} if a.get(name) != b.get(name) and not (is_other_dataset and name == "kb")
-        ]
+        may_differ = is_other_dataset or any(
+            result.id_health is not None and result.id_health.bridge for result in (first.result, cell.result)
+        )
+        differing = [name for name in {**a, **b} if a.get(name) != b.get(name) and not (may_differ and name == "kb")]
         if differing:
             name = differing[0]
             raise UsageError(

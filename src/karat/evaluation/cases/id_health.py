@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -35,12 +36,15 @@ from karat.model.tables.digest import hash_strings
 
 _MAX_SCHEMES = 4  # named in a sentence
 _NAME, _SPACES, _UNDERSCORES = "title", "title ", "title_"
+_NO_TITLE = "text"
+_OTHER_CHARACTERS = re.compile(r"[][<>{}|]")  # what no title of Wikipedia contains
 TITLE_KINDS = frozenset({_NAME, _SPACES, _UNDERSCORES})
 """The kinds of titles of Wikipedia."""
 _TITLES = {
     _NAME: "names",
     _SPACES: "names with spaces",
     _UNDERSCORES: "names with underscores",
+    _NO_TITLE: "other texts",
     "0": "numbers",
 }
 
@@ -197,6 +201,7 @@ class _IdPatterns(NamedTuple):
 _PATTERNS = (
     (r"^(https?://(?:[a-z-]+\.)*(?:wikipedia\.org/wiki|dbpedia\.org/resource)/)[^#_\s](?s:.*)$", r"\1X"),
     (r"^(https?://www\.wikidata\.org/(?:entity|wiki)/)Q[1-9][0-9]*$", r"\1Q1"),
+    (r"^[^:/]*[][<>{}|][^:/]*$", "<a>"),
     (r"^[^:/]*_[^:/]*$", "a_b"),
     (r"^[^\s:/_]+(?: [^\s:/_]+)+$", "a b"),
     (r"^[A-Z]?[a-z]{2,}$", "ab"),
@@ -244,11 +249,14 @@ def _name_scheme(id: str, context: IdContext) -> str:
 def get_id_kind(id: str) -> str:
     """Return the kind of an id: its pattern, such as `Q0` for all ids of Q and a number. Kinds never match each other.
 
-    Titles of Wikipedia have three kinds: with spaces, with underscores, and of one word.
+    Titles of Wikipedia have three kinds: with spaces, with underscores, and of one word. Texts with characters that no
+    title contains, such as `<NO_MAPPING>`, are another one.
     """
     kind = id_pattern(id)
     if kind != _NAME:
         return kind
+    if _OTHER_CHARACTERS.search(id) is not None:
+        return _NO_TITLE
     return _UNDERSCORES if "_" in id else _SPACES if " " in id else _NAME
 
 

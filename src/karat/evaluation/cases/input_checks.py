@@ -167,9 +167,13 @@ def check_inputs(
     gold = pairing.cache_gold_result(
         "noticed", lambda: _check_side(labels, pairing.gold_entity, pairing.has_plain_ids[0], read_options)
     )
-    predicted = _check_side(predictions, pairing.prediction_entity, pairing.has_plain_ids[1], read_options)
+    scored, entity = predictions, pairing.prediction_entity
+    if (pairing.document_index < 0).any():  # predictions in unknown documents are not scored
+        is_known = np.repeat(pairing.document_index >= 0, np.diff(predictions.offsets))
+        scored, entity = predictions.select(is_known), entity[is_known]
+    predicted = _check_side(scored, entity, pairing.has_plain_ids[1], read_options)
     if compares_types:
-        gold, predicted = gold._replace(types=_count_types(labels)), predicted._replace(types=_count_types(predictions))
+        gold, predicted = gold._replace(types=_count_types(labels)), predicted._replace(types=_count_types(scored))
     return InputChecks(
         _add_ids(gold, labels, pairing.gold_entity, pairing, has_shared_entity=has_shared_entity),
         _add_ids(predicted, predictions, pairing.prediction_entity, pairing, has_shared_entity=has_shared_entity),

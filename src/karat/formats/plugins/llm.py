@@ -68,13 +68,17 @@ class _Record(NamedTuple):
 
 def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Run:
     """Read a model's predictions; `gold` loads the texts if records lack them. Raise `InputError` without answers."""
-    counts: Counter[str] = Counter()
     texts = GoldTexts(gold, source.label)
-    converted = map_valid(_read_answers(source), lambda record: _to_response(record.fields, record.location, counts))
-    responses = [ResponseEntry(response, record.location) for record, response in converted]
+    responses = [entry for _, entry in map_valid(_read_answers(source), _to_entry)]
     if not responses:
         raise empty_file_error(source.label)
-    return build_run(responses, texts, name=source.stem, skipped=counts)
+    return build_run(responses, texts, name=source.stem)
+
+
+def _to_entry(record: _Record) -> ResponseEntry:
+    """Convert a record to a response with its location and counts."""
+    counts: Counter[str] = Counter()
+    return ResponseEntry(_to_response(record.fields, record.location, counts), record.location, counts)
 
 
 def _read_answers(source: ByteSource) -> Iterator[_Record]:
@@ -143,6 +147,9 @@ def _read_single_answer(source: ByteSource, doc_id: str) -> _Record:
     values = extract_json(text)
     fields = values[0].value if len(values) == 1 else None
     if isinstance(fields, dict) and _get_answer(fields) is not None:
+        is_completion = "choices" in fields or fields.get("object") == "response" or fields.get("type") == "message"
+        if is_completion:  # its id is the provider's
+            fields = {name: value for name, value in fields.items() if name != "id"}
         return _Record({**fields, "id": _get_id(fields) or doc_id}, source.label)
     return _Record({"id": doc_id, "response": text}, source.label)
 
@@ -219,7 +226,8 @@ def _get_part_text(part: object) -> str | None:
 def _count_tokens(fields: Mapping[str, Any]) -> int | None:
     """Return the number of tokens that the model used for a record, or None if it is not stated."""
     usage = next((counts for path in _USAGE_PATHS if isinstance(counts := _get_path(fields, path), Mapping)), {})
-    names = ("total_tokens",) if "total_tokens" in usage else ("input_tokens", "output_tokens")
+    parts = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
+    names = ("total_tokens",) if "total_tokens" in usage else parts
     counts = [usage[name] for name in names if isinstance(usage.get(name), int)]
     return sum(counts) if counts and 0 <= sum(counts) < 10**18 else None
 

@@ -107,6 +107,8 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
     """Codes of the further ids of every label; None if no label has any."""
     prediction_same_as: CodeLists | None
     """Codes of the further ids of every prediction; None if no prediction has any."""
+    n_id_conflicts: int = 0
+    """Number of predictions with further ids that were dropped, since they are mapped to other entities."""
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, int]]:
         """Yield the index of the first document of each block of `size` documents, and the index after its last one."""
@@ -267,6 +269,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
             "further alternatives of mentions (only the first counts)": (
                 0 if self._further_alternatives is None else int(self._further_alternatives.sum())
             ),
+            "predictions with ids of several entities (their entity counts)": self.n_id_conflicts,
             "labels outside the evaluation span": labels_outside,
             "predictions outside the evaluation span": predictions_outside,
         }
@@ -715,6 +718,7 @@ def pair_run(corpus: Corpus, run: Run, *, allow_unknown: bool = False, options: 
         predicted.entity,
         gold.same_as,
         predicted.same_as,
+        predicted.n_conflicts,
     )
 
 

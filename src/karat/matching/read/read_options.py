@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.kb.ids.id_conflicts import find_conflicts
 from karat.kb.ids.id_context import IdEvidence, build_context, collect_evidence
 from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, NORMALISERS, IdContext, normalise_ids
 from karat.kb.ids.normalising_kb import NormalisingKB
@@ -221,12 +222,15 @@ class Codes(msgspec.Struct, frozen=True):
     """Entity code of each item."""
     same_as: CodeLists | None
     """Codes of the further ids of each item; None if no item has any."""
+    n_conflicts: int = 0
+    """Number of items with further ids that were dropped, since a knowledge base maps them to other entities."""
 
 
 def resolve_codes(names: Arrow, sides: tuple[Codes, Codes], options: ReadOptions) -> tuple[Arrow, tuple[Codes, Codes]]:
     """Return ids and codes of both sides after normalisation, redirects, same-as links and the NIL rules.
 
-    `names` are the ids by code before. Gold ids come first in the result.
+    `names` are the ids by code before. Gold ids come first in the result. A prediction is of one entity: further ids
+    that the knowledge base maps to other entities are dropped.
     """
     original = names, sides
     is_nil = find_nil_ids(names, options.nil_ids)
@@ -240,6 +244,8 @@ def resolve_codes(names: Arrow, sides: tuple[Codes, Codes], options: ReadOptions
     if resolved_names is not names:
         names = pa.concat_arrays([names, resolved_names]).unique()
         code = np.asarray(pc.index_in(resolved_names, names).to_numpy(zero_copy_only=False), np.int32)
+        if options.kb is not None:
+            sides = sides[0], _drop_conflicts(sides[1], original[0], resolved_names, options)
         sides = _map_codes(sides[0], code), _map_codes(sides[1], code)
     if options.unlinked_is_nil:
         sides = _replace_unlinked(sides[0], NIL), _replace_unlinked(sides[1], NIL)
@@ -314,16 +320,42 @@ def _canonical_names(names: Arrow, kb: KB, *, unknown_ids_alike: bool) -> Arrow:
     return pa.array(canonical, pa.string())
 
 
+def _drop_conflicts(side: Codes, names: Arrow, resolved_names: Arrow, options: ReadOptions) -> Codes:
+    """Return `side` without the further ids that the knowledge base maps to another entity than that of their item.
+
+    `names` and `resolved_names` are the ids by code, as written and as the knowledge base resolves them.
+    """
+    same_as = side.same_as
+    if same_as is None:
+        return side
+    normal_names = normalise_ids(names, options.ids, options.id_context or DEFAULT_CONTEXT)
+    is_changed = pc.not_equal(normal_names, resolved_names).to_numpy(zero_copy_only=False)
+    owner = np.repeat(np.arange(len(side.entity)), np.diff(same_as.offsets))
+    is_conflict = np.zeros(len(owner), np.bool_)
+    for row in np.unique(owner[is_changed[same_as.values]]).tolist():
+        low, high = same_as.offsets[row : row + 2].tolist()
+        entity = side.entity[row : row + 1]
+        codes = pa.array(np.concatenate([entity[entity >= 0], same_as.values[low:high]]))
+        conflicts = find_conflicts(normal_names.take(codes).to_pylist(), resolved_names.take(codes).to_pylist())
+        is_conflict[low:high] = conflicts[len(codes) - (high - low) :]
+    if not is_conflict.any():
+        return side
+    lengths = np.bincount(owner[~is_conflict], minlength=len(side.entity))
+    further_ids = CodeLists(np.concatenate([[0], np.cumsum(lengths)]), same_as.values[~is_conflict])
+    return Codes(side.entity, further_ids, len(np.unique(owner[is_conflict])))
+
+
 def _map_codes(side: Codes, code: Ints) -> Codes:
     """Return `side` with every code replaced by its entry in `code`; NIL and NO_LINK stay."""
     lookup = np.append(code, np.array([NO_LINK, NIL], np.int32))  # the last two map -2 and -1 to themselves
     same_as = side.same_as
-    return Codes(lookup[side.entity], None if same_as is None else CodeLists(same_as.offsets, lookup[same_as.values]))
+    further_ids = None if same_as is None else CodeLists(same_as.offsets, lookup[same_as.values])
+    return Codes(lookup[side.entity], further_ids, side.n_conflicts)
 
 
 def _replace_unlinked(side: Codes, code: int) -> Codes:
     """Return `side` with `code` in place of NO_LINK."""
-    return Codes(np.where(side.entity == NO_LINK, np.int32(code), side.entity), side.same_as)
+    return Codes(np.where(side.entity == NO_LINK, np.int32(code), side.entity), side.same_as, side.n_conflicts)
 
 
 def _replace_emerging(side: Codes, inside: Bools) -> Codes:
@@ -341,7 +373,7 @@ def _replace_emerging(side: Codes, inside: Bools) -> Codes:
         lengths = np.bincount(owner[mask], minlength=len(side.entity))
         same_as = CodeLists(np.concatenate([[0], np.cumsum(lengths)]), same_as.values[mask])
     is_outside = (side.entity >= 0) & ~has_known_id
-    return Codes(np.where(is_outside, np.int32(NIL), side.entity), same_as)
+    return Codes(np.where(is_outside, np.int32(NIL), side.entity), same_as, side.n_conflicts)
 
 
 class CorpusContext(msgspec.Struct, frozen=True, eq=False):

@@ -153,6 +153,8 @@ class System:
     """What follows the colon in its name, for help texts; empty if nothing does."""
     requirements: tuple[str, ...] = ()
     """What must be available before it runs, for help texts."""
+    prompt: str = ""
+    """For a language model: the default prompt, which the text follows."""
     extra: str | None = None
     """The extra of the package that must be installed."""
     needs_gold: bool = False

@@ -32,7 +32,7 @@ class OptionEntry(JsonRecord, frozen=True):
 
 
 class SystemEntry(JsonRecord, frozen=True):
-    """A system: its hardest task, id space, requirements and options.
+    """A system: its hardest task, id space, requirements, options and default prompt.
 
     `id_space` is empty if the system uses the snapshot's ids. `gold_mentions`: whether it accepts gold mentions.
     `untested_reason`: format of predictions to import if Karat cannot run it. `training`: data it was trained on.
@@ -58,6 +58,7 @@ class SystemEntry(JsonRecord, frozen=True):
     setups: tuple[TrainingSetup, ...]
     method_of: str
     methods: tuple[str, ...]
+    prompt: str = ""
 
 
 class SystemsFile(JsonFile, frozen=True, tag="karat-systems/4"):
@@ -182,6 +183,8 @@ def render_system(
     if row.setups:
         table = [_SETUP_HEADER, *map(_build_setup_cells, row.setups)]
         text += f"\n{format_table(table, range(len(_SETUP_HEADER)), width)}\n"
+    if row.prompt:
+        text += f"\nprompt:\n\n{row.prompt}"
     if row.options:
         table = [["option", "default", "description"]]
         table += [[option.name, option.default, _format_option(option)] for option in row.options]

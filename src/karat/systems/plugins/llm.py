@@ -17,10 +17,13 @@ import msgspec
 from karat.formats.parsing.surfaces.entries import extract_entries, to_prediction
 from karat.formats.parsing.surfaces.json_extraction import extract_json
 from karat.kb.catalogue import open_snapshot
+from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, recognise_id
+from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.snapshot import Snapshot
 from karat.model.document import Document, Prediction, Response, WrittenResponse
 from karat.model.errors import ResponseError, UsageError
+from karat.model.spec.settings.conventions import Ids
 from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.files import Source
 from karat.storage.http_client import WebRequest, is_local
@@ -33,7 +36,7 @@ UNPARSEABLE: Final = "unparseable responses"
 REPAIRED: Final = "responses with JSON inside other text"
 HALLUCINATED: Final = "hallucinated ids: not in the knowledge base (unchanged)"
 NOT_IN_SNAPSHOT: Final = "ids that are not in the partial snapshot (unchanged)"
-BY_NAME: Final = "links resolved by name, because they are neither title nor id"
+UNKNOWN_TITLES: Final = "titles that the snapshot does not map (unchanged)"
 
 PROMPT: Final = """\
 Find every mention of a named entity in the text below: persons, organisations, places, works, products, events and the
@@ -262,29 +265,23 @@ def _parse_content(document: Document, content: str) -> Response:
 
 
 def resolve_entities(predictions: tuple[Prediction, ...], snapshot: Snapshot) -> tuple[Prediction, ...]:
-    """Return predictions whose entities are replaced by snapshot ids, looked up by id or title, then by exact name.
+    """Return predictions whose entities, ids or titles, are replaced by snapshot ids, as in scoring a file of answers.
 
-    Unknown entities stay unchanged. They and links resolved by name are counted as telemetry events.
+    Unknown and ambiguous entities stay unchanged. Unknown ids and unknown titles are counted as telemetry events.
     """
-    ids_written = list(
-        dict.fromkeys(prediction.entity for prediction in predictions if isinstance(prediction.entity, str))
-    )
-    ids = dict(zip(ids_written, snapshot.canonical_ids(ids_written), strict=True))
-    missing = [
-        id
-        for id, status in zip(ids_written, snapshot.id_statuses(ids_written), strict=True)
-        if status == IdStatus.UNKNOWN
-    ]
-    for name in missing:
-        matches = [] if snapshot.name_index is None else snapshot.name_index.find_exact(name)
-        if matches:
-            ids[name] = matches[0].id
-            count_event(BY_NAME)
-        else:
-            ids[name] = name
+    ids = list(dict.fromkeys(prediction.entity for prediction in predictions if isinstance(prediction.entity, str)))
+    context = DEFAULT_CONTEXT._replace(small_items=True)
+    view = NormalisingKB(snapshot, Ids.NORMALISED, context)
+    new_ids = dict(zip(ids, view.canonical_ids(ids), strict=True))
+    for id, status in zip(ids, view.id_statuses(ids), strict=True):
+        if status is IdStatus.AMBIGUOUS:
+            new_ids[id] = id
+        elif status is IdStatus.UNKNOWN and recognise_id(id, context) is None:
+            count_event(UNKNOWN_TITLES)
+        elif status is IdStatus.UNKNOWN:
             count_event(HALLUCINATED if snapshot.manifest.complete else NOT_IN_SNAPSHOT)
     return tuple(
-        msgspec.structs.replace(prediction, entity=ids[prediction.entity])
+        msgspec.structs.replace(prediction, entity=new_ids[prediction.entity])
         if isinstance(prediction.entity, str)
         else prediction
         for prediction in predictions
@@ -303,6 +300,7 @@ SYSTEM = System(
     read_reply=_make_reader,
     argument="MODEL",
     requirements=("an OpenAI-compatible endpoint", "a key in OPENAI_API_KEY for remote endpoints"),
+    prompt=PROMPT,
     extra="services",
     external_access=lambda options: get_web_access(options.url or "http://localhost", has_latency_probe=False),
     sample=SystemSample(

@@ -55,6 +55,7 @@ TITLE_MAPPINGS: Final = "objects from texts to titles (read as mentions with lin
 VERBAL_NIL: Final = "links that state in prose that there is none (read as NIL)"
 REWRITTEN_LINKS: Final = "links in markup or in another spelling (only the title or id was read)"
 BEST_CANDIDATES: Final = "mentions without a link of their own (linked to their best candidate)"
+LATER_LINKS: Final = "mentions with NIL in one field and a link in another (linked)"
 UNUSABLE_LINKS: Final = "links that are not text (read as unlinked mentions)"
 
 _PROSE_NAMES: Final = (
@@ -113,8 +114,8 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
     """Return the entries (decoded JSON of single predictions) in the JSON values of one answer of a model.
 
     The result has the entries of the last non-empty list; an empty list if all lists are empty; without lists, all
-    single entries; without these, the pairs of the last object from texts to titles, or None. Earlier lists, which are
-    ignored, a truncated list, which is used, and such objects are counted in `counts`.
+    single entries; without these, the pairs of the last object from texts to titles, the last list of texts, or None.
+    Earlier lists, which are ignored, a truncated list, which is used, and such objects are counted in `counts`.
     """
     lists: list[tuple[list[object], JsonValue]] = []
     single_entries: list[object] = []
@@ -129,7 +130,11 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
         mappings = [] if single_entries else [pairs for value in values if (pairs := _read_title_mapping(value.value))]
         counts[TITLE_MAPPINGS] += bool(mappings)
         counts[EARLIER_LISTS] += max(0, len(mappings) - 1)
-        return single_entries or (mappings[-1] if mappings else None)
+        if single_entries or mappings:
+            return single_entries or mappings[-1]
+        text_lists = [texts for value in values if (texts := _read_texts(value.value))]
+        counts[EARLIER_LISTS] += max(0, len(text_lists) - 1)
+        return text_lists[-1] if text_lists else None
     counts[EARLIER_LISTS] += len(non_empty) - 1 + bool(single_entries)
     counts[TRUNCATED] += not non_empty[-1][1].is_complete
     counts[INVALID_ENTRIES] += non_empty[-1][1].n_invalid
@@ -151,7 +156,15 @@ def _find_list(value: object) -> list[object] | None:
         if (members := _find_list(fields.get(name))) is not None:
             return members
     is_mapping = all(link is None or (isinstance(link, str) and _LINK.fullmatch(link)) for link in value.values())
-    return [list(pair) for pair in value.items()] if is_mapping and value else None
+    if is_mapping and value:
+        return [list(pair) for pair in value.items()]
+    if _read_title_mapping(value):
+        return None
+    groups = [members for members in value.values() if isinstance(members, list)]
+    if len(groups) == len(value) and any(map(_find_list, groups)):  # by type, such as `persons` and `locations`
+        return [entry for members in groups for entry in members]
+    lists = [entries for inner in value.values() if isinstance(inner, dict) and (entries := _find_list(inner))]
+    return lists[0] if len(lists) == 1 else None
 
 
 def _read_title_mapping(value: object) -> list[object]:
@@ -171,6 +184,17 @@ def _read_title_mapping(value: object) -> list[object]:
         {**link, "text": text} if isinstance(link, dict) else {"text": text, "entity": link}
         for text, link in value.items()
     ]
+
+
+def _read_texts(value: object) -> list[object]:
+    """Return the texts of mentions without links: a list of strings, by itself or in objects; empty for others."""
+    if isinstance(value, dict):
+        fields = _normalise_names(value)
+        if fields.keys().isdisjoint(LIST_NAMES) and not all(isinstance(members, list) for members in value.values()):
+            return []
+        return [text for name in fields for text in _read_texts(fields[name]) if isinstance(fields[name], list)]
+    is_text_list = isinstance(value, list) and all(isinstance(member, str) for member in value)
+    return [{"text": text} for text in value] if is_text_list and isinstance(value, list) else []
 
 
 def _is_title(value: object) -> bool:
@@ -287,26 +311,41 @@ class _EntryFields:
     def parse_link(self, is_only_text: bool) -> EntityId:
         """Return the linked entity; None (NIL) for null, "" or prose such as "unknown"; `UNLINKED` without a link.
 
-        A list of links gives `list_candidates`, and NIL if it is empty.
+        A list of links gives `list_candidates`, and NIL if it is empty. NIL counts only if no later field has a link.
 
         If `is_only_text`, the field `entity` is the text of the mention and not a link.
         """
         names = [name for name in ID_NAMES if name in self._fields]
         names += ["entity"] * (not is_only_text and "entity" in self._fields)
         names += [name for name in LINK_NAMES if name in self._fields and not isinstance(self._fields[name], int)]
+        is_nil = False
+        nil_counts: Counter[str] = Counter()
         for name in names:
-            self._read_names.add(name)
+            if is_nil and name == "id":  # it may number the entries
+                continue
             value = self._fields[name]
+            self._read_names.add(name)
             if isinstance(value, list):
                 self.list_candidates = self.parse_candidates((name,))
-                return UNLINKED if self.list_candidates else None
+                if self.list_candidates:
+                    return UNLINKED
+                is_nil = True
+                continue
+            counts: Counter[str] = Counter()
             if name in _ITEM_NAMES and isinstance(value, str) and _SMALL_ITEM.fullmatch(value):
-                self._counts[REWRITTEN_LINKS] += 1
+                counts[REWRITTEN_LINKS] += 1
                 value = value.strip().upper()
-            link = _parse_link_value(value, self._counts)
-            self._counts[UNUSABLE_LINKS] += link == UNLINKED
-            return link
-        return UNLINKED
+            link = _parse_link_value(value, counts)
+            if link is not None and not (is_nil and link == UNLINKED):
+                self._counts.update(counts)
+                self._counts[UNUSABLE_LINKS] += link == UNLINKED
+                self._counts[LATER_LINKS] += is_nil
+                return link
+            if link is None:
+                nil_counts = nil_counts if is_nil else counts
+                is_nil = True
+        self._counts.update(nil_counts)
+        return None if is_nil else UNLINKED
 
     def parse_types(self) -> tuple[str, ...]:
         """Return the distinct types, given as one string or a list of strings; other values are counted."""

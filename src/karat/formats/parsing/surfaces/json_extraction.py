@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+import msgspec
 
 from karat.model.json.decoder import find_json_prefix
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _OPENING = re.compile(r"[\[{]")
-_SEPARATORS = re.compile(r"[\s,]*")
+_SEPARATORS = re.compile(r"(?:[\s,;…]|\.{3}|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)  # also comments
 _NEXT_OBJECT = re.compile(r"\{[^][{}]*\}\s*,\s*(?=\{)")  # behind an object without lists and objects
 _TRAILING_COMMA = re.compile(r'(?P<string>"(?:[^"\\\n]|\\.)*")|,(?=\s*\})')
+_PYTHON_HINT = re.compile(r"[\[{(,:]\s*'|\b(?:None|True|False)\b")
+_PYTHON_TOKEN = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[][{}()]")
 _MAX_FAILURES = 2000
+_MAX_PYTHON = 1_000_000  # characters of a literal of Python
+_MAX_DEPTH = 20  # of brackets in such a literal; deeper ones are no answers, and searching them all would take long
 
 
 class JsonValue(NamedTuple):
@@ -33,8 +40,12 @@ class JsonValue(NamedTuple):
 def extract_json(output: str) -> list[JsonValue]:
     """Return the JSON arrays and objects in a model's output, in order: those in Markdown fences, or else all.
 
-    The model's reasoning, in a tag such as `<think>`, is ignored. A truncated list has its complete objects only.
+    The model's reasoning, in a tag such as `<think>`, is ignored. A truncated list has its complete objects only. An
+    output that is one JSON string is read as the text in it.
     """
+    quoted = find_json_prefix(output.strip(), 0) if output.lstrip().startswith('"') else None
+    if quoted is not None and isinstance(quoted[0], str):
+        output = quoted[0]
     without_thoughts = _THOUGHT.sub(" ", output)
     fenced_values = [value for block in _FENCE.findall(without_thoughts) for value in _find_values(block)]
     return fenced_values or list(_find_values(without_thoughts))
@@ -52,6 +63,7 @@ def _find_values(text: str) -> Iterator[JsonValue]:
             repaired_from = offset if offset + len(tail) < len(text) else len(text) + 1
             text = text[:offset] + tail
             decoded = find_json_prefix(text, offset)
+        decoded = decoded or _find_python_literal(text, offset)
         is_repaired = repaired_from is not None and offset >= repaired_from
         if decoded:
             value, offset = decoded
@@ -62,6 +74,25 @@ def _find_values(text: str) -> Iterator[JsonValue]:
             if partial.members:
                 yield JsonValue(partial.members, partial.is_closed, partial.n_invalid, is_repaired)
             offset = max(partial.end, offset + 1)
+
+
+def _find_python_literal(text: str, offset: int) -> tuple[object, int] | None:
+    """Decode the list or dictionary of Python that begins at `offset`; None if there is none that JSON could hold."""
+    depth = 0
+    for token in _PYTHON_TOKEN.finditer(text, offset, offset + _MAX_PYTHON):
+        depth += (token[0] in "[{(") - (token[0] in "]})")
+        if depth > _MAX_DEPTH:
+            return None
+        if depth == 0:
+            literal = text[offset : token.end()]
+            if _PYTHON_HINT.search(literal) is None:
+                return None
+            try:
+                decoded = find_json_prefix(msgspec.json.encode(ast.literal_eval(literal)).decode(), 0)
+            except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                return None
+            return None if decoded is None else (decoded[0], token.end())
+    return None
 
 
 class _PartialList(NamedTuple):
@@ -86,7 +117,7 @@ def _parse_members(text: str, offset: int) -> _PartialList:
         is_closed = text[offset : offset + 1] == "]"
         if text[offset : offset + 1] != "{":
             return _PartialList(members, offset + is_closed if not n_pending else end, is_closed, n_invalid)
-        decoded = find_json_prefix(text, offset)
+        decoded = find_json_prefix(text, offset) or _find_python_literal(text, offset)
         if decoded is not None:
             value, offset = decoded
             members.append(value)

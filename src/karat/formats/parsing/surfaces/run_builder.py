@@ -45,6 +45,8 @@ class ResponseEntry(NamedTuple):
     """The response."""
     location: str
     """File and line, for error messages."""
+    counts: Mapping[str, int] = {}
+    """What the reader repaired or did not read in the response, by description."""
 
 
 class GoldTexts(msgspec.Struct, frozen=True, dict=True):
@@ -108,11 +110,16 @@ def build_run(
     converted: list[Response] = []
     locations: list[str] = []
     texts_of_responses: list[str | None] = []
-    for response, location in responses:
+    ids: set[str] = set()
+    for response, location, response_counts in responses:
         with isolate_defects():
-            converted.append(to_response(response, texts, location, counts))
+            new_counts = Counter(response_counts)
+            converted.append(to_response(response, texts, location, new_counts))
             locations.append(location)
             texts_of_responses.append(response.text)
+            if response.id not in ids or get_defects().policy.rename_duplicates:  # others are not scored
+                counts.update(new_counts)
+            ids.add(response.id)
     return Run.from_reader(
         converted,
         name=name,

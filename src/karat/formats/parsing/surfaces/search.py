@@ -1,9 +1,9 @@
 """Location of surfaces in a text, by the rules of docs/how-to/from-llm.md.
 
 A surface is searched for exactly, then with different white space, quotes and composition of accents, then in
-different case. The first level with any occurrence counts. Whole words come before parts of words, and occurrences
-outside longer predictions before those inside. As many occurrences are chosen as there are predictions of the
-surface, and assigned in the order of the text.
+different case, but not inside a word. A level counts if no level before it has an occurrence left. Whole words come
+before parts of words, and occurrences outside longer predictions before those inside. As many occurrences are chosen
+as there are predictions of the surface, and assigned in the order of the text.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ AMBIGUOUS: Final = "ambiguous, with several occurrences in the text (one chosen 
 REALIGNED: Final = "moved from a wrong span to an occurrence of their text"
 DIFFERENT_CHARACTERS: Final = "found with different white space, quotes or accents"
 DIFFERENT_CASE: Final = "found in different case"
+INSIDE_WORD: Final = "found inside a word"
 CONTEXT_MISMATCH: Final = "with a context that fits no occurrence (context ignored)"
 
 _QUOTES = str.maketrans("‘’‚‛`´′“”„‟«»‹›″", "'" * 7 + '"' * 9)
@@ -75,6 +76,11 @@ _SEARCH_LEVELS: Final[tuple[tuple[_Normaliser, str | None], ...]] = (
 """Normalisers in the order of strictness, with the count to increase if they find a surface."""
 
 
+def _has_case(letter: str) -> bool:
+    """Return whether a letter has a capital and a small form."""
+    return letter.lower() != letter.upper()
+
+
 def _split_clusters(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of each cluster of a text: a character with its combining marks, or a run of white space."""
     start = 0
@@ -120,6 +126,8 @@ class _SearchText:
     text: str
     used_spans: set[Span] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
+    misfits: set[int] = field(default_factory=set)
+    """Indices of the predictions whose context fits no occurrence."""
     _furthest_end: dict[int, int] = field(default_factory=dict)
 
     @cached_property
@@ -127,19 +135,28 @@ class _SearchText:
         """The normalised versions of the text so far, by name of the normaliser; `find_occurrences` adds them."""
         return {}
 
-    def find_occurrences(self, surface: str) -> tuple[int, list[Span]]:
+    def find_occurrences(self, surface: str, first_level: int = 0) -> tuple[int, list[Span]]:
         """Return the index of the strictest level in `_SEARCH_LEVELS` that finds the surface, and all spans it finds.
 
-        If no level finds it, return the number of levels and an empty list.
+        `first_level` is the strictest level to try. If no level finds the surface, return the number of levels and an
+        empty list.
         """
         for level, (normaliser, _) in enumerate(_SEARCH_LEVELS):
+            if level < first_level:
+                continue
             if normaliser.__name__ not in self.versions:
                 self.versions[normaliser.__name__] = _normalise_text(self.text, normaliser)
             query = _normalise_text(surface.strip(), normaliser).text
             occurrences = list(_find_spans(self.versions[normaliser.__name__], query))
+            if normaliser is _fold_cluster:  # `AI` does not occur in `said`
+                occurrences = [span for span in occurrences if not self.is_inside_word(span)]
             if occurrences:
                 return level, occurrences
         return len(_SEARCH_LEVELS), []
+
+    def is_inside_word(self, span: Span) -> bool:
+        """Return whether a span begins or ends between two letters that have case, which most scripts lack."""
+        return any(0 < edge < len(self.text) and all(map(_has_case, self.text[edge - 1 : edge + 1])) for edge in span)
 
     def rank_span(self, span: Span) -> tuple[bool, bool]:
         """Return whether a span splits a word, and whether a used span contains it; lower ranks are preferred."""
@@ -189,16 +206,26 @@ def locate_surfaces(
     for index, surface in enumerate(surfaces):
         indices_by_text[surface.text].append(index)
     groups = [(*search_text.find_occurrences(words), words, indices) for words, indices in indices_by_text.items()]
-    groups.sort(key=lambda group: (-len(group[2]), group[0]))  # longer surfaces first, since they may contain others
-    for level, spans, _, indices in groups:
-        if not spans:
-            counts[NOT_FOUND] += len(indices)
-            continue
-        for index, span in _assign_occurrences(search_text, spans, [(index, surfaces[index]) for index in indices]):
-            located[index] = search_text.add_span(span)
-            counts[REALIGNED] += surfaces[index].offset_hint is not None
-            if (count_name := _SEARCH_LEVELS[level][1]) is not None:
-                counts[count_name] += 1
+    counts[NOT_FOUND] += sum(len(indices) for _, spans, _, indices in groups if not spans)
+    groups = [group for group in groups if group[1]]
+    while groups:
+        groups.sort(key=lambda group: (-len(group[2]), group[0]))  # longer surfaces first: they may contain others
+        further_groups = []
+        for level, spans, words, indices in groups:
+            for index, span in _assign_occurrences(search_text, spans, [(index, surfaces[index]) for index in indices]):
+                located[index] = search_text.add_span(span)
+                counts[REALIGNED] += surfaces[index].offset_hint is not None
+                counts[INSIDE_WORD] += search_text.is_inside_word(span)
+                if (count_name := _SEARCH_LEVELS[level][1]) is not None:
+                    counts[count_name] += 1
+            remaining = [index for index in indices if located[index] is None]
+            level, spans = search_text.find_occurrences(words, level + 1) if remaining else (level, [])
+            if spans:
+                further_groups.append((level, spans, words, remaining))
+            else:
+                counts[TOO_FREQUENT] += len(remaining)
+        groups = further_groups
+    counts[CONTEXT_MISMATCH] += len(search_text.misfits)
     return located
 
 
@@ -208,7 +235,7 @@ def _assign_occurrences(
     """Yield index and span for the predictions of one surface: by context, by offset hint, or in text order.
 
     `spans` are the occurrences of the surface, `queries` its predictions with their indices. Predictions for which no
-    occurrence is left get nothing and are counted.
+    occurrence is left get nothing.
     """
     free = dict.fromkeys(span for span in spans if span not in search_text.used_spans)
     ranks = {span: search_text.rank_span(span) for span in free}
@@ -221,7 +248,10 @@ def _assign_occurrences(
             if context not in spans_by_context:
                 spans_by_context[context] = [span for span in free if search_text.has_context(span, *context)]
             candidates = [span for span in spans_by_context[context] if span in free] or candidates
-            search_text.counts[CONTEXT_MISMATCH] += not spans_by_context[context]
+            if spans_by_context[context]:
+                search_text.misfits.discard(index)
+            else:
+                search_text.misfits.add(index)
         if not candidates:
             remaining.append(index)
             continue
@@ -233,7 +263,6 @@ def _assign_occurrences(
         yield index, best
     order = sorted(free, key=lambda span: (ranks[span], span))
     chosen, remaining_spans = order[: len(remaining)], order[len(remaining) :]
-    search_text.counts[TOO_FREQUENT] += len(remaining) - len(chosen)
     if remaining_spans:
         search_text.counts[AMBIGUOUS] += sum(ranks[span] == ranks[remaining_spans[0]] for span in chosen)
     yield from zip(remaining, sorted(chosen), strict=False)

@@ -52,7 +52,8 @@ def is_prose_nil(link: str) -> bool:
 
 
 NIL_LIKE: Final = (
-    r"^(?:(?i:nil|<nil>|none|null|\*null\*|nan|n/a|unk|<unk>|<unk_wid>|unknown|--nme--|not_in_kb)|O|-|NIL[-_:]?[0-9]+)$"
+    r"^(?:(?i:<?(?:nil|none|null|n/a|unk|unknown|no[-_ ](?:mapping|match|entity|link|kb|wikipedia|wikidata))"
+    r">?|\*null\*|nan|<unk_wid>|--nme--|not_in_kb)|O|-|NIL[-_:]?[0-9]+)$"
     f"|{NOT_IN_WIKI}"
 )
 """Regular expression of ids that look like NIL. Karat warns about them if they count as entities."""
