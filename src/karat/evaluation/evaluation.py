@@ -669,7 +669,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         request, interval_options = self.request, self.request.interval_options
         (corpus, corpus_metadata), (run, run_metadata) = self.source.names_and_metadata
         has_intervals = bool(interval_options.resamples)
-        views = self._divisible_views
+        views, groups = self._divisible_views, self.groups  # raises if a measure names a group that does not exist
         return Result(
             signature=Deferred(lambda: self.signature),
             profile=request.profile,
@@ -681,6 +681,11 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             totals={name: view.statistics for name, view in self._counted_views.items() if view.is_indivisible},
             detection={
                 name: view.detection_statistics for name, view in views.items() if view.detection_statistics is not None
+            },
+            group_statistics={
+                name.cases: view.statistics
+                for name in request.all_measures
+                if (view := self.find_group_view(name)) is not None
             },
             per_item_views=tuple(name for name, view in views.items() if view.options.is_mean_of_items),
             macro_documents={name: view.macro_mask for name, view in views.items() if view.macro_mask is not None},
@@ -694,7 +699,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             confidence=interval_options.confidence if has_intervals else None,
             ci_unit=interval_options.ci_unit if has_intervals else None,
             jackknife_groups=interval_options.jackknife_groups if has_intervals else 0,
-            groups=self.groups,
+            groups=groups,
             corpus_metadata=corpus_metadata,
             run_metadata=run_metadata,
             id_health=Deferred(lambda: self.id_health),
