@@ -63,7 +63,7 @@ from karat.kb.protocol import KB
 from karat.matching.facts.facts import Facts
 from karat.matching.read.pairing import BLOCK
 from karat.model.caches.deferred_field import Deferred
-from karat.model.corpus import STEPS_KEY, Corpus, DataName
+from karat.model.corpus import NO_LABELS_NOTE, STEPS_KEY, Corpus, DataName
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.measure_name import MeasureName, ViewName
@@ -445,8 +445,14 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             get_case_weights=lambda: sums.case_weights(name),
             get_scored_documents=lambda: sums.scored_documents(name),
             get_order=self._order_by_id,
-            undefined_reason=self.mismatch_reason if plan.compares_links else None,
+            undefined_reason=self._missing_gold_reason or (self.mismatch_reason if plan.compares_links else None),
         )
+
+    @cached_property
+    def _missing_gold_reason(self) -> str | None:
+        """Reason why all scores are undefined: the corpus has texts without labels; None if it has a gold standard."""
+        n_unlabelled = self.source.skipped.get(f"gold: {NO_LABELS_NOTE}", 0)
+        return "the texts have no gold labels" if n_unlabelled and n_unlabelled == len(self.sums.ids) else None
 
     @cached_property
     def mismatch_reason(self) -> str | None:
