@@ -272,11 +272,11 @@ def _missing_mention_notes(table: Grid, datasets: Set[str]) -> Iterable[str]:
         if dataset not in datasets:
             has_results = any(cell.evaluation is None for cell in table.cells[dataset].values())
             reason = (
-                "a measure of a group has none"
+                "a measure of a group"
                 if table.measure_name.group
-                else "result files have none, pass the gold file and the predictions"
+                else "result files: pass the gold file and the predictions"
                 if has_results
-                else "the task has none"
+                else "a task without mentions"
             )
             datasets_by_reason.setdefault(reason, []).append(dataset)
     for reason, names in datasets_by_reason.items():

@@ -16,7 +16,7 @@ from karat.systems.running.nil_tuning import TunedNil
 from karat.systems.running.run import SystemRun
 
 _MAX_ERRORS = 5  # errors listed per system
-_MAX_ERROR_LENGTH = 240  # characters of an error
+_MAX_ERROR_LENGTH = 160  # characters of an error
 
 
 class RunRecord(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):

@@ -30,8 +30,7 @@ def load_linker(file: str, *arguments: str) -> Linker:
     except ModuleNotFoundError as problem:
         raise SystemExit(f"{problem}. Install it, or name the Python that has it: {system}[python=PATH]") from None
     except OSError as problem:  # of a model that is not there
-        remedy = f"Install or name another model: karat systems show {system} lists the options"
-        raise SystemExit(f"{problem} {remedy}") from None
+        raise SystemExit(f"{problem} Install it, or see the options: karat systems show {system}") from None
     return linker
 
 
