@@ -336,3 +336,19 @@ def test_the_headline_of_zelda_is_accuracy(karat_cli, tmp_path):
     compared = karat_cli("compare", "--gold", "demo", "demo/prior", "demo/noisy", "--profile", "zelda").out
     assert "strong:micro.r" in compared
     assert "strong:micro.f1" not in compared
+
+
+def test_a_measure_of_a_group_is_shown_without_the_table_of_its_facet(karat_cli):
+    measure = "strong:micro.f1@types=PER"
+    for options in ((), ("--ci",), ("--markdown",)):
+        ran = karat_cli("score", "demo", "demo/noisy", "-m", measure, *options)
+        assert measure in ran.out
+        assert "by types" not in ran.out
+    assert "by types" in karat_cli("score", "demo", "demo/noisy", "-m", measure, "--by", "types").out
+
+
+def test_one_file_of_both_sides_is_explained(karat_cli, tmp_path):
+    one = linked(tmp_path / "one.ships.linked_articles.jsonl", (0, 3, "Q1"))
+    ran = karat_cli("why", one, "--reference-profile", "elevant")
+    assert ran.code == 0
+    assert "one on ships" in ran.out

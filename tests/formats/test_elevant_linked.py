@@ -82,6 +82,7 @@ def test_predictions_and_gold_of_one_file(tmp_path):
     assert run.skipped == {
         "links without a mapping to Wikidata (<NO_MAPPING>, read as NIL)": 1,
         "mentions with an empty id (read as unlinked)": 1,
+        "documents without `entity_mentions` (read as without predictions)": 1,
     }
     gold = karat.load(path, format="elevant-linked")
     assert gold.name == "ships"
@@ -270,6 +271,7 @@ def test_every_result_is_read(shared):
     assert len({run.name for run in runs}) == 7
     assert sum((Counter(run.skipped) for run in runs), Counter()) == {
         "links without a mapping to Wikidata (<NO_MAPPING>, read as NIL)": 243,
+        "documents without `entity_mentions` (read as without predictions)": 679,
         "mentions with an empty id (read as unlinked)": 1,  # the oracle repeats a gold label without id
     }
     assert all(FORMAT.recognises(Source(str(path)).first_bytes) for path in files)

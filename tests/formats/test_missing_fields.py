@@ -112,6 +112,33 @@ def test_texts_can_be_linked_converted_and_counted(karat_cli, tmp_path):
     assert "warning: 2 documents of a file that nowhere has the field `labels`" in " ".join(ran.out.split())
 
 
+def test_texts_have_no_scores_and_commands_that_work(karat_cli, tmp_path, monkeypatch):
+    """Without gold labels every score is undefined, and the commands to try next take texts."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "texts.jsonl", without(GOLD, "labels"))
+    for options in ((), ("--limit", "1")):
+        ran = karat_cli("run", "popular", "--on", "texts.jsonl", "--json", "runs.json", *options)
+        assert ran.code == 0
+        assert {*json.loads((tmp_path / "runs.json").read_bytes())["runs"][0]["measures"].values()} == {None}
+        assert "undefined: the texts have no gold labels" in " ".join(ran.out.split())
+        _, _, commands = ran.out.partition("annotate the texts:\n")
+        lines = commands.replace("\\\n", " ").splitlines()
+        assert [line.split()[1:3] for line in lines] == [["data", "convert"], ["annotate", "create"]]
+        for line in lines:
+            tried = karat_cli(*line.split()[1:])
+            assert tried.code == 0, tried.err
+
+
+def test_plain_text_is_named(karat_cli, tmp_path):
+    (tmp_path / "texts.txt").write_text("Ada, the first programmer, was here.\nShe left.\n", encoding="utf-8")
+    ran = karat_cli("run", "popular", "--on", tmp_path / "texts.txt")
+    assert ran.code == 2
+    assert "found plain text" in ran.err
+    assert '{"id": "d1", "text": "…"}' in ran.err
+    (tmp_path / "table.txt").write_text("doc,start,end,entity\nd1,0,3,Q1\n", encoding="utf-8")
+    assert "--columns doc=doc" in karat_cli("score", tmp_path / "table.txt", tmp_path / "table.txt").err
+
+
 def test_texts_are_no_predictions(karat_cli, tmp_path):
     gold = write(tmp_path / "gold.jsonl", GOLD)
     for rows in (without(GOLD, "labels"), [{"id": "d1"}]):

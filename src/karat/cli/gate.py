@@ -24,13 +24,21 @@ from karat.cli.output import page_width, print_page, write_output
     "--max-failed",
     type=click.IntRange(0),
     metavar="N",
-    help="Tolerated failed documents of NEW in each dataset (default: any number).",
+    help="Tolerated failed documents and documents without predictions of NEW in each dataset (default: any number).",
 )
+@option("--allow-untested", is_flag=True, help="Pass datasets on which the difference has no interval.")
 @confidence_option()
 @measure_option("Measure to compare.", default="strong:micro.f1")
 @convention_options()
 @resamples_option()
-@option("--max-flips", default=20, show_default=True, metavar="N", help="Maximum number of flipped mentions to show.")
+@option(
+    "--max-flips",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of flipped mentions to show.",
+)
 @layout_options("tables, such as for the summary of a CI run,", latex=False)
 @json_option()
 @input_options
@@ -40,6 +48,7 @@ def command(
     golds: tuple[str, ...],
     max_drop: float,
     max_failed: int | None,
+    allow_untested: bool,
     confidence: float,
     measure: str | None,
     conventions: ConventionOptions,
@@ -51,10 +60,11 @@ def command(
     """Fail if a new version is significantly worse.
 
     NEW and OLD are result files (`karat score --json`), files with gold labels and predictions, or, with --gold,
-    prediction files. The exit code is 1 only if the whole interval of the difference is below −X on some dataset. A
+    prediction files. The exit code is 1 if the whole interval of the difference is below −X on some dataset. A
     drop that is not significant passes; the output mentions it. If lower values of the measure are better, a rise
-    counts as a drop. X is a share below 1: 0.01 is one point. With --max-failed, the exit code is also 1 if NEW failed
-    on more than N documents of a dataset.
+    counts as a drop. X is a share below 1: 0.01 is one point. The exit code is also 1 if the difference has no
+    interval (see --allow-untested) or, with --max-failed, if NEW failed on or has no predictions for more than N
+    documents of a dataset. -m 'strong:micro.f1@types=PER' compares a group.
 
     \b
     karat gate new.json --baseline old.json --max-drop 0.01
@@ -76,6 +86,7 @@ def command(
         measure=measure,
         resamples=resamples,
         max_failed=max_failed,
+        allow_untested=allow_untested,
     )
     write_output(json_file, lambda: to_json(result))
     print_page(lambda: render_page(result, table_format, max_flips, page_width()), json_file)

@@ -68,7 +68,7 @@ def print_tables(results: Sequence[Result], style: Style | None = None, layout: 
     from karat.render.scores import render_page
 
     if layout is not None:
-        echo(render_page(results, layout), nl=False)
+        echo(render_page(results, layout, None if style is None else style.facets), nl=False)
     else:
         echo(render_table(results, (style or Style())._replace(width=page_width())), nl=False)
 

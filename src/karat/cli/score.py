@@ -207,9 +207,7 @@ def command(
     if "-" in (json_file, verdicts_file, html.file):
         return
     # a measure of one group gets its table only if --by names the facet
-    style = Style(
-        all_measures=tables.show_all, details=tables.details, facets=None if tables.show_all or measures else by
-    )
+    style = Style(all_measures=tables.show_all, details=tables.details, facets=None if tables.show_all else by)
     for number, group in enumerate(filter(None, [results, corrected])):
         echo("", nl=bool(number))
         print_tables([replace(result, plus_minus=tables.plus_minus) for result in group], style, tables.table_format)

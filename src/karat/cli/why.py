@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @karat_command()
 @click.argument("gold")
-@click.argument("predictions")
+@click.argument("predictions", required=False)
 @option("--reference-profile", required=True, metavar="PROFILE", help="Profile of the score to explain.")
 @convention_options()
 @option(
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @input_options
 def command(
     gold: str,
-    predictions: str,
+    predictions: str | None,
     reference_profile: str,
     conventions: ConventionOptions,
     reference_overrides: tuple[str, ...],
@@ -59,7 +59,8 @@ def command(
     """Explain why two profiles give different scores.
 
     Karat scores the predictions under every mixture of the settings in which the two profiles differ. It then divides
-    the gap among the settings by their Shapley values and lists the mentions that each setting flips.
+    the gap among the settings by their Shapley values and lists the mentions that each setting flips. A file with both
+    gold labels and predictions, such as ELEVANT's linked articles, is passed once.
 
     \b
     karat why gold.jsonl mine.jsonl --reference-profile gerbil
@@ -67,15 +68,19 @@ def command(
     karat why demo demo/noisy --reference-profile bat --set-reference empty=fair
     """
     from karat.analysis.explanation.gap import explain_gap
-    from karat.data.load import load_gold_and_runs
+    from karat.data.load import detect_inputs, load_gold_and_runs
     from karat.kb.catalogue import open_kb
     from karat.model.output.progress import track_progress
     from karat.render.gap import render_page, to_json
 
-    check_paths([gold, predictions], [json_file])
-    corpus, (run,) = load_gold_and_runs(
-        gold, [predictions], gold_format=formats.gold, predictions_format=formats.predictions
-    )
+    check_paths([gold, *filter(None, [predictions])], [json_file])
+    if predictions is None:
+        inputs = detect_inputs(gold, [], gold_format=formats.gold, predictions_format=formats.predictions)
+        corpus, (run,) = inputs.load()
+    else:
+        corpus, (run,) = load_gold_and_runs(
+            gold, [predictions], gold_format=formats.gold, predictions_format=formats.predictions
+        )
     with track_progress("scoring mixtures of settings") as progress:
         explanation = explain_gap(
             corpus,

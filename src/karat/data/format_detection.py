@@ -33,6 +33,7 @@ _KARAT_FORMATS = ("karat-jsonl", "karat-parquet")
 _MAX_SIMILAR = 3
 _RESULT: Final = LAYOUT.partition("/")[0].encode() + b"/"
 _UTF16: Final = re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n -~]\x00){4}|(?:\x00[\t\n -~]){4}")
+_PROSE: Final = re.compile(rb"(?![\[{<#@])(?=[^\t]* )(?:[^\t,]|,(?=[\s\"']|$))+")
 _MAX_COLUMNS = 12
 
 
@@ -178,6 +179,13 @@ def _unknown_format_error(source: Source) -> InputError:
             expected="a gold standard or predictions",
             remedy="Pass the predictions, or pass result files of all systems, without a gold standard (--gold)",
         )
+    if _is_prose(source):
+        return InputError(
+            source.label,
+            actual="plain text",
+            expected="a gold standard, predictions, or texts with ids",
+            remedy='Write texts as JSONL, one document per line: {"id": "d1", "text": "…"}',
+        )
     candidates = [f"{match.title} ({match.name}: {match.reason})" for match in find_similar_formats(source)]
     columns = [name for name in read_column_names(source) if name]
     hint = f", or name the roles of its columns: --columns {suggest_roles(columns)} ({_list_columns(columns)})"
@@ -185,9 +193,15 @@ def _unknown_format_error(source: Source) -> InputError:
         source.label,
         actual=_describe_content(source.first_bytes),
         expected=f"a known format; nearest: {'; '.join(candidates)}" if candidates else "a known format",
-        remedy="Check the path, or name the format with --gold-format or --predictions-format "
+        remedy="Check the path, or name the format with --gold-format, of predictions with --predictions-format "
         "(list: docs/reference/formats.md)" + (hint if len(columns) > 1 else ""),
     )
+
+
+def _is_prose(source: Source) -> bool:
+    """Return whether a text file begins with prose: words, whose commas have a space behind them, and no markup."""
+    line = source.first_bytes.lstrip().partition(b"\n")[0].strip()
+    return Path(source.path).suffix == ".txt" and _PROSE.fullmatch(line) is not None
 
 
 def _list_columns(columns: list[str]) -> str:

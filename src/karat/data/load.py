@@ -34,7 +34,7 @@ from karat.formats.parsing.surfaces.run_builder import MissingGoldError
 from karat.matching.read.offset_conversion import CONVERTED, convert_offsets
 from karat.matching.read.pairing import pair_run
 from karat.matching.read.text_alignment import align_with_corpus, find_misplaced_responses, has_other_texts
-from karat.model.corpus import NO_LABELS_NOTE, NO_TEXT_NOTE, Corpus
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
@@ -581,7 +581,7 @@ class Inputs(msgspec.Struct, frozen=True):
 
 def _require_labels(corpus: Corpus, name: str) -> None:
     """Raise `InputError` if all documents of the gold standard `name` are from files that have no field for labels."""
-    if corpus.skipped.get(NO_LABELS_NOTE, 0) == len(corpus):
+    if corpus.is_unlabelled:
         raise InputError(
             name,
             actual="no document with the field `labels`",

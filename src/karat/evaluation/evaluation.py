@@ -63,7 +63,7 @@ from karat.kb.protocol import KB
 from karat.matching.facts.facts import Facts
 from karat.matching.read.pairing import BLOCK
 from karat.model.caches.deferred_field import Deferred
-from karat.model.corpus import STEPS_KEY, Corpus, DataName
+from karat.model.corpus import NO_LABELS_NOTE, STEPS_KEY, Corpus, DataName
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.measure_name import MeasureName, ViewName
@@ -445,8 +445,14 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             get_case_weights=lambda: sums.case_weights(name),
             get_scored_documents=lambda: sums.scored_documents(name),
             get_order=self._order_by_id,
-            undefined_reason=self.mismatch_reason if plan.compares_links else None,
+            undefined_reason=self._missing_gold_reason or (self.mismatch_reason if plan.compares_links else None),
         )
+
+    @cached_property
+    def _missing_gold_reason(self) -> str | None:
+        """Reason why all scores are undefined: the corpus has texts without labels; None if it has a gold standard."""
+        n_unlabelled = self.source.skipped.get(f"gold: {NO_LABELS_NOTE}", 0)
+        return "the texts have no gold labels" if n_unlabelled and n_unlabelled == len(self.sums.ids) else None
 
     @cached_property
     def mismatch_reason(self) -> str | None:
@@ -669,7 +675,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         request, interval_options = self.request, self.request.interval_options
         (corpus, corpus_metadata), (run, run_metadata) = self.source.names_and_metadata
         has_intervals = bool(interval_options.resamples)
-        views = self._divisible_views
+        views, groups = self._divisible_views, self.groups  # raises if a measure names a group that does not exist
         return Result(
             signature=Deferred(lambda: self.signature),
             profile=request.profile,
@@ -681,6 +687,11 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             totals={name: view.statistics for name, view in self._counted_views.items() if view.is_indivisible},
             detection={
                 name: view.detection_statistics for name, view in views.items() if view.detection_statistics is not None
+            },
+            group_statistics={
+                name.cases: view.statistics
+                for name in request.all_measures
+                if (view := self.find_group_view(name)) is not None
             },
             per_item_views=tuple(name for name, view in views.items() if view.options.is_mean_of_items),
             macro_documents={name: view.macro_mask for name, view in views.items() if view.macro_mask is not None},
@@ -694,7 +705,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             confidence=interval_options.confidence if has_intervals else None,
             ci_unit=interval_options.ci_unit if has_intervals else None,
             jackknife_groups=interval_options.jackknife_groups if has_intervals else 0,
-            groups=self.groups,
+            groups=groups,
             corpus_metadata=corpus_metadata,
             run_metadata=run_metadata,
             id_health=Deferred(lambda: self.id_health),

@@ -408,6 +408,14 @@ def mean_score(values: Floats, reason: str) -> Score:
     return Score(exact_sum(defined) / len(defined), len(defined))
 
 
+def load_stored_group(result: Result, name: MeasureName) -> View | None:
+    """Create the view of the group that a micro measure counts, from a result file; None if its sums are missing."""
+    if name.aggregate != "micro" or name.cases not in result.group_statistics:
+        return None
+    statistics = result.group_statistics[name.cases]
+    return load_stored_view(result, name.view).select_cases(statistics.weights)
+
+
 def load_stored_view(result: Result, name: ViewName) -> View:
     """Create the view `name` from the statistics in a result file; measures of ranks or prediction scores are missing.
 

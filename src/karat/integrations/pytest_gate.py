@@ -41,12 +41,13 @@ def check_versions(
     resamples: int = 1000,
     max_flips: int = 10,
     max_failed: int | None = None,
+    allow_untested: bool = False,
 ) -> GateResult:
     """Compare `new` with `baseline` on `gold`, and fail the test if it is significantly worse.
 
-    The test fails if, on some dataset, the whole interval of the difference is a drop of more than `max_drop`, or more
-    than `max_failed` documents failed. `gold` is None if `new` and `baseline` are results. `max_flips` is the
-    number of lost, and of gained, mentions in the message.
+    The test fails if, on some dataset, the whole interval of the difference is a drop of more than `max_drop`, more
+    than `max_failed` documents failed or are missing, or, unless `allow_untested`, there is no interval. `gold` is None
+    if `new` and `baseline` are results. `max_flips` is the number of lost, and of gained, mentions in the message.
     """
     __tracebackhide__ = True
     from karat.analysis.comparison.entries import resolve_entries
@@ -66,6 +67,7 @@ def check_versions(
             measure=measure,
             resamples=resamples,
             max_failed=max_failed,
+            allow_untested=allow_untested,
         )
     except KaratError as problem:
         message = f"karat_gate: {problem}"

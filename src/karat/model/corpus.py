@@ -89,6 +89,11 @@ class Corpus(TableDisplay, ValueCache):
     Predictions in token tables refer to rows instead of offsets.
     """
 
+    @property
+    def is_unlabelled(self) -> bool:
+        """Whether all documents are texts of files that have no field for labels."""
+        return self.skipped.get(NO_LABELS_NOTE, 0) == len(self)
+
     @classmethod
     def from_documents(cls, documents: Iterable[Document], *, name: str = "corpus", **metadata: str) -> Corpus:
         """Create a corpus from `Document` objects, checked like a file; keyword arguments are its metadata.

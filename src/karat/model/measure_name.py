@@ -57,8 +57,17 @@ class MeasureName(msgspec.Struct, frozen=True):
     """The rank cut-off, as in `entity:macro.p@5`."""
 
     def __str__(self) -> str:
-        group = f"@{self.group[0]}={self.group[1]}" if self.group else ""
-        return f"{self.view}:{self.short_name}{group}"
+        return f"{self.view}:{self.short_name}{self._group_suffix}"
+
+    @property
+    def cases(self) -> str:
+        """The cases that the measure counts: the view and the group, as in `strong@types=PER`."""
+        return f"{self.view}{self._group_suffix}"
+
+    @property
+    def _group_suffix(self) -> str:
+        """The group as it is written at the end of a name; empty without a group."""
+        return f"@{self.group[0]}={self.group[1]}" if self.group else ""
 
     @property
     def short_name(self) -> str:

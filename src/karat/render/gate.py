@@ -11,7 +11,13 @@ from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING
 from karat.render.tables import UNDEFINED, Table, escape_markdown, format_percent, get_layout
 
-_STATES = {"dropped": "dropped", "passed": "holds", "inconclusive": "inconclusive", "undefined": "undefined"}
+_STATES = {
+    "dropped": "dropped",
+    "passed": "holds",
+    "inconclusive": "inconclusive",
+    "untested": "cannot be tested",
+    "undefined": "undefined",
+}
 _RISE = "rose"
 
 
@@ -28,6 +34,7 @@ class GateFile(JsonFile, frozen=True, tag="karat-gate/3"):
     flips: tuple[FlippedMention, ...]
     notes: tuple[str, ...]
     max_failed: int | None
+    allow_untested: bool
 
 
 def to_json(gate: GateResult) -> bytes:
@@ -52,15 +59,17 @@ def render_page(gate: GateResult, layout: str | None = None, max_flips: int = 20
     for title, wrong, flips in (("Lost", NEW, gate.get_lost_mentions()), ("Won", OLD, gate.get_gained_mentions())):
         if flips:
             head = f"{title}: {format_count(len(flips), 'mention')}"
+            if not max_flips:
+                blocks.append(head)
+                continue
             more = [f"and {len(flips) - max_flips:,} more"] if len(flips) > max_flips else []
             table = page_layout.draw(_build_flip_rows(flips[:max_flips], wrong), range(5))
             if is_summary:
                 blocks += [Table(f"<details><summary>{head}</summary>"), table, *more, Table("</details>")]
             else:
                 blocks += [head, table, *more]
-    if not gate.flips and any(change.difference for change in gate.datasets):
-        blocks.append("Result files contain no flipped mentions. Pass the gold file and the predictions.")
-    blocks += page_layout.format_notes_block(gate.skip_notes, details=True)
+    other_notes = [note for note in gate.notes if WARNING not in note]
+    blocks += page_layout.format_notes_block(other_notes, details=True)
     return page_layout.join([*blocks, page_layout.format_signatures(gate.signature)])
 
 
@@ -70,22 +79,33 @@ def _format_summary(gate: GateResult) -> str:
     confidence = f"{100 * gate.confidence:g} %"
     change_word = _RISE if gate.lower_is_better else "dropped"
     if failed := gate.get_failed_datasets():
-        counts = [
-            f"{format_count(change.failed, 'document')} of {escape_controls(change.dataset)}" for change in failed
-        ]
-        return f"the new version failed on {', '.join(counts)}; allowed is {gate.max_failed:,}"
+        counts = [_format_failures(change) for change in failed]
+        return f"the new version {', and '.join(counts)}; allowed is {gate.max_failed:,}"
     undefined = [change.dataset for change in gate.datasets if change.state == "undefined"]
     if undefined:
         return f"{gate.measure} of the new version is undefined on {', '.join(map(escape_controls, undefined))}"
-    if not gate.is_passed:
-        worse = [change.dataset for change in gate.datasets if change.state == "dropped"]
+    worse = [change.dataset for change in gate.datasets if change.state == "dropped"]
+    if worse:
         return (
             f"{gate.measure} {change_word} by more than {allowed} on {', '.join(map(escape_controls, worse))}, "
             f"at {confidence}"
         )
+    if untested := gate.get_untested_datasets():
+        names = ", ".join(escape_controls(change.dataset) for change in untested)
+        return f"{gate.measure} cannot be tested on {names}; --allow-untested passes it"
     if all(change.state == "passed" for change in gate.datasets):
         return f"{gate.measure} {change_word} by no more than {allowed}, at {confidence}"
     return f"nothing shows that {gate.measure} {change_word} by more than {allowed}, at {confidence}"
+
+
+def _format_failures(change: DatasetChange) -> str:
+    """Return how many documents of a dataset failed and how many have no predictions, as a predicate."""
+    failed, missing = (format_count(n, "document") for n in (change.failed, change.missing))
+    parts = [
+        *([f"failed on {failed}"] if change.failed else []),
+        *([f"has no predictions for {missing}"] if change.missing else []),
+    ]
+    return f"{' and '.join(parts)} of {escape_controls(change.dataset)}"
 
 
 def _build_dataset_rows(gate: GateResult) -> list[list[str]]:

@@ -33,14 +33,14 @@ Rows: TypeAlias = list[list[str]]
 """Rows of a table, the heading first."""
 
 
-def render_page(results: Sequence[Result], layout: str | None) -> str:
+def render_page(results: Sequence[Result], layout: str | None, facets: Sequence[str] | None = None) -> str:
     """Render the scores of runs on one corpus in percent: heading, tables, notes and signatures.
 
-    `layout`: key of `LAYOUTS`; None is the terminal.
+    `layout`: key of `LAYOUTS`; None is the terminal. `facets`: the facets to show tables for; None for all.
     """
     head, drawn = results[0], LAYOUTS[layout]
     blocks = [f"{head.corpus}, {format_count(len(head.ids), 'document')}: profile {head.profile}, scores in percent"]
-    blocks += [drawn.draw(rows, {0}) for rows in build_tables(results)]
+    blocks += [drawn.draw(rows, {0}) for rows in build_tables(results, facets)]
     blocks += [describe_intervals(head)] if head.intervals else []
     health = format_id_health((result.run, result.id_health) for result in results)
     notes = [*health, *_list_category_notes(results), *collect_notes(results, head.table_measures, width=None)]
@@ -102,10 +102,10 @@ def _build_entry(result: Result, name: str, score: Score, interval: tuple[float,
     return {"corpus": result.corpus, "run": result.run, "measure": name, **numbers}
 
 
-def build_tables(results: Sequence[Result]) -> Iterator[Rows]:
+def build_tables(results: Sequence[Result], facets: Sequence[str] | None = None) -> Iterator[Rows]:
     """Yield the rows of tables of precision, recall and F1 per view, of all other scores, and of scores by group.
 
-    The views of the headline are first, in its order, as in the terminal.
+    The views of the headline are first, in its order, as in the terminal. `facets`: the facets to show; None for all.
     """
     head = results[0]
     headline_views = [str(parse_measure(name).view) for name in head.headline.values()]
@@ -122,7 +122,7 @@ def build_tables(results: Sequence[Result]) -> Iterator[Rows]:
     if other_measures:
         yield [["", *map(get_run_title, results)], *(_build_row(results, name) for name in other_measures)]
     for facet, views in results[0].groups.items():
-        for view in [view for view in views if "[" not in view]:
+        for view in [view for view in views if "[" not in view and (facets is None or facet in facets)]:
             yield from _build_group_tables(results, facet, view)
 
 

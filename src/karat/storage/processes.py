@@ -29,7 +29,8 @@ _INHERITED_VARIABLES: Final = (
     "SYSTEMROOT",
     "USERPROFILE",
 )
-_TAIL: Final = 400  # bytes of standard error in a message
+_TAIL: Final = 400  # characters of standard error in a message
+_KEPT_ERRORS: Final = 1 << 14  # bytes of standard error, for tracebacks that are longer than a message
 _GRACE: Final = 5.0  # seconds for a command to end after its input ends
 
 
@@ -182,13 +183,22 @@ class ChildProcess:
         self._output.put(b"")
 
     def _read_errors(self, pipe: IO[bytes]) -> None:
-        """Read standard error to its end, and keep the last 400 bytes."""
+        """Read standard error to its end, and keep its last bytes."""
         with suppress(OSError, ValueError):
             while part := pipe.read1(4096):  # type: ignore[attr-defined]  # it is buffered
-                self._error_output = (self._error_output + part)[-_TAIL:]
+                self._error_output = (self._error_output + part)[-_KEPT_ERRORS:]
 
     def _format_failure(self, reason: str) -> str:
         """Format a message with the name of the command, the reason and the end of its standard error."""
         self._threads[1].join(0.5)
-        error_text = " ".join(self._error_output.decode("utf-8", "replace").split())
+        error_text = _shorten_errors(self._error_output.decode("utf-8", "replace"))
         return f"{self.name}: {reason}{f' ({error_text})' if error_text else ''}"
+
+
+def _shorten_errors(text: str) -> str:
+    """Return the end of standard error in one line; of a Python traceback, only the exception."""
+    lines = text.rstrip().splitlines()
+    if any(line.lstrip().startswith('File "') for line in lines):
+        last_indented = max(index for index, line in enumerate(lines) if line[:1].isspace())
+        lines = lines[last_indented + 1 :] or lines[-1:]
+    return " ".join(" ".join(lines).split())[-_TAIL:]

@@ -67,9 +67,12 @@ def test_the_table_of_flips_names_the_version_whose_prediction_it_shows(old_righ
 
 def test_one_document_tells_nothing():
     found = check_gate(*versions(1, 0, documents=1))
-    assert found.is_passed
-    assert found.datasets[0].state == "inconclusive"
+    assert not found.is_passed
+    assert found.datasets[0].state == "untested"
     assert found.datasets[0].reason
+    page = render_page(found)
+    assert page.startswith("Gate closed: strong:micro.f1 cannot be tested on tiny; --allow-untested passes it")
+    assert check_gate(*versions(1, 0, documents=1), allow_untested=True).is_passed
 
 
 def test_flips_say_who_got_what():
@@ -108,7 +111,7 @@ def test_results_have_a_gate_but_no_flips(karat_cli, tmp_path):
         assert karat_cli("score", "demo", f"demo/{name}", "--json", tmp_path / f"{name}.json").code == 0
     done = karat_cli("gate", tmp_path / "noisy.json", "--baseline", tmp_path / "perfect.json")
     assert done.code == 1
-    assert "Pass the gold file and the predictions" in done.out
+    assert "result files: pass the gold file and the predictions" in " ".join(done.out.split())
 
 
 def test_a_drop_of_one_is_a_point_or_all(karat_cli):
@@ -199,3 +202,82 @@ def test_the_command_limits_failed_documents_of_predictions_and_results(karat_cl
         assert karat_cli("score", "demo", predictions, "--json", tmp_path / f"{name}.json").code == 0
     results = ("gate", tmp_path / "new.json", "--baseline", tmp_path / "old.json", "--max-drop", "0.5")
     assert karat_cli(*results, "--max-failed", "0").code == 1
+
+
+GROUP = "strong:micro.f1@types=PER"
+
+
+def test_a_group_has_the_same_gate_from_predictions_and_from_results(karat_cli, tmp_path):
+    """Result files have the sums of the groups that their measures name, and without them the gate does not pass."""
+    gate = ("-m", GROUP, "--max-drop", "0.01", "--json", tmp_path / "gate.json")
+    ran = karat_cli("gate", "demo/noisy", "--baseline", "demo/perfect", "--gold", "demo", *gate)
+    assert ran.code == 1
+    expected = json.loads((tmp_path / "gate.json").read_bytes())
+    assert expected["datasets"][0]["state"] == "dropped"
+    assert "no individual mentions (a measure of a group): demo" in ran.out
+    for arguments, state in ((("-m", GROUP), "dropped"), (("--by", "types"), "untested")):
+        for name in ("noisy", "perfect"):
+            scored = karat_cli("score", "demo", f"demo/{name}", *arguments, "--json", tmp_path / f"{name}.json")
+            assert scored.code == 0
+        ran = karat_cli("gate", tmp_path / "noisy.json", "--baseline", tmp_path / "perfect.json", *gate)
+        written = json.loads((tmp_path / "gate.json").read_bytes())
+        assert (ran.code, written["datasets"][0]["state"]) == (1, state)
+        if state == "dropped":
+            assert written["datasets"] == expected["datasets"]
+        else:
+            assert f"the result file lacks its sums over documents: score with -m '{GROUP}'" in str(written["notes"])
+    ran = karat_cli("gate", tmp_path / "noisy.json", "--baseline", tmp_path / "perfect.json", *gate, "--allow-untested")
+    assert ran.code == 0
+
+
+def test_a_result_without_the_group_says_how_to_get_it(karat_cli, tmp_path):
+    assert karat_cli("score", "demo", "demo/prior", "--json", tmp_path / "a.json").code == 0
+    ran = karat_cli("gate", tmp_path / "a.json", "--baseline", tmp_path / "a.json", "-m", GROUP)
+    assert ran.code == 2
+    assert f"Score the predictions with the measure {GROUP} (-m)" in ran.err
+
+
+def test_missing_documents_count_as_failed(karat_cli, tmp_path):
+    responses = list(karat.load_run("demo/prior"))[:-2]
+    karat.save(karat.Run.from_responses(responses, name="cut"), tmp_path / "cut.jsonl")
+    gate = ("gate", tmp_path / "cut.jsonl", "--baseline", "demo/prior", "--gold", "demo", "--max-drop", "0.5")
+    ran = karat_cli(*gate, "--max-failed", "1", "--json", tmp_path / "gate.json")
+    assert ran.code == 1
+    assert "the new version has no predictions for 2 documents of demo; allowed is 1" in " ".join(ran.out.split())
+    (change,) = json.loads((tmp_path / "gate.json").read_bytes())["datasets"]
+    assert (change["failed"], change["missing"]) == (0, 2)
+    assert karat_cli(*gate, "--max-failed", "2").code == 0
+    assert karat_cli(*gate).code == 0
+
+
+def test_documents_without_the_field_for_predictions_are_noted(karat_cli, tmp_path):
+    """ELEVANT omits the field where a linker finds nothing, so such documents did not fail."""
+    article = {"title": "", "text": "Ada was here.", "labels": [{"id": 0, "span": [0, 3], "entity_id": "Q1"}]}
+    mentions = {"entity_mentions": [{"span": [0, 3], "id": "Q1"}]}
+    paths = [tmp_path / f"{name}.tiny.linked_articles.jsonl" for name in ("old", "new")]
+    for path, n_linked in zip(paths, (40, 38), strict=True):
+        rows = [{"id": n, **article, **(mentions if n < n_linked else {})} for n in range(40)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ran = karat_cli("gate", paths[1], "--baseline", paths[0], "--max-drop", "0.5", "--max-failed", "0")
+    assert ran.code == 0
+    note = "new on tiny: predictions: documents without `entity_mentions` (read as without predictions): 2"
+    assert note in " ".join(ran.out.split())
+
+
+def test_all_notes_are_printed(karat_cli, tmp_path):
+    gate = ("gate", "demo/prior", "--baseline", "demo/noisy", "--gold", "demo", "-m", GROUP, "--allow-untested")
+    for options in ((), ("--markdown",)):
+        ran = karat_cli(*gate, *options, "--json", tmp_path / "gate.json")
+        notes = json.loads((tmp_path / "gate.json").read_bytes())["notes"]
+        assert notes
+        out = " ".join(ran.out.replace("\\", "").split())
+        assert all(note in out for note in notes)
+
+
+def test_no_flips_are_listed_on_request(karat_cli):
+    gate = ("gate", "demo/noisy", "--baseline", "demo/perfect", "--gold", "demo", "--max-flips")
+    out = karat_cli(*gate, "0").out
+    assert "Lost: 108 mentions" in out
+    assert "predicted by new" not in out
+    assert "more" not in out.partition("Lost")[2]
+    assert karat_cli(*gate, "-1").code == 2

@@ -390,7 +390,7 @@ def test_a_measure_that_does_not_add_up_is_shown_without_tests():
     (dataset,) = found.datasets
     assert dataset.scores["keen"].value == 1
     assert (dataset.scores["keen"].low, dataset.scores["keen"].rank) == (None, None)
-    assert "is not a function of sums over documents on bay" in " ".join(found.notes)
+    assert "on bay: the score is not a function of sums over documents" in " ".join(found.notes)
 
 
 def test_spread_around_a_centre_of_its_own_is_tested_by_signs():

@@ -54,10 +54,13 @@ def test_an_experiment_without_limit_keeps_the_name_of_the_dataset(folder):
     assert not (folder / "out").exists()
 
 
-def test_what_is_sent_or_run_is_known_before(folder):
+def test_what_is_sent_or_run_is_known_before(folder, monkeypatch):
     local = create_experiment(["oracle"], {}, datasets=("demo",))
     assert (describe_transfers(local), list_commands(local)) == ([], [])
     remote = create_experiment(["wat", "command:./mine"], {}, datasets=("demo",), run_options=RunOptions(repeats=2))
+    monkeypatch.delenv("TAGME_TOKEN", raising=False)
+    assert describe_transfers(remote) == [], "nothing is sent without a credential"
+    monkeypatch.setenv("TAGME_TOKEN", "secret")
     (sentence,) = describe_transfers(remote)
     assert sentence.startswith("wat: up to 100 documents with ")
     assert list_commands(remote) == ["command:./mine"]

@@ -621,3 +621,20 @@ def test_a_program_that_starts_after_the_end_does_not_outlive_it(tmp_path):
     (response,) = link([Document("d1", "Late")])
     assert "stopped" in (response.error or "")
     assert time.monotonic() - began < 20
+
+
+def test_a_traceback_is_shortened_to_its_exception(tmp_path):
+    path = script(tmp_path, "raise ValueError('no model here')")
+    ran = run_system(
+        RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(1), replace(WISHES, workers=1)
+    )
+    (response,) = ran.run
+    assert (response.error or "").endswith("it ended without a response (ValueError: no model here)")
+
+
+def test_a_bridge_without_its_package_names_the_option(tmp_path):
+    system = RunnableSystem.from_text(f"refined[python={sys.executable}]")
+    (response,) = run_system(system, numbered(1), replace(WISHES, workers=1, attempts=1)).run
+    assert "No module named 'refined'. Install it, or name the Python that has it: refined[python=PATH]" in (
+        response.error or ""
+    )

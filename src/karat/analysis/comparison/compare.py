@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -27,9 +27,7 @@ from karat.analysis.comparison.runtimes import Runtimes, mean_runtimes
 from karat.analysis.comparison.samples import build_samples
 from karat.analysis.comparison.significance import (
     DatasetScores,
-    document_warnings,
-    permutation_warnings,
-    sample_size_warnings,
+    list_test_notes,
     score_datasets,
 )
 from karat.analysis.comparison.similarity.pooled import Similarities, compute_similarities
@@ -254,24 +252,9 @@ def _collect_notes(
     yield from shared_text_warnings(
         {name: text_digests(corpus) for name, corpus in corpora.items() if corpus is not None}
     )
-    yield from document_warnings(datasets, options)
-    yield from permutation_warnings(datasets, options)
-    yield from sample_size_warnings(datasets, options)
-    untestable = sorted(
-        name
-        for name, row in table.additive_scores.items()
-        if any(
-            score is None and table.cells[name][system].result.score(table.measure).value is not None
-            for system, score in row.items()
-        )
-    )
-    if untestable:
-        names = ", ".join(untestable)
-        yield f"{table.measure} is not a function of sums over documents on {names}: no intervals or tests"
-    missing = [name for name in table.common_datasets if name not in {m.dataset for m in mentions}]
-    if missing:
-        cause = "a measure of a group" if table.measure_name.group else "result files, or a task without mentions"
-        yield f"no individual mentions ({cause}): {', '.join(missing)}"
+    yield from list_test_notes(datasets, options)
+    yield from _untestable_notes(table)
+    yield from _missing_mention_notes(table, {m.dataset for m in mentions})
     differing = {m.dataset: m.n_differing for m in mentions if m.n_differing}
     if differing:
         counts = ", ".join(f"{count} of {name}" for name, count in differing.items())
@@ -280,6 +263,38 @@ def _collect_notes(
     yield from _training_notes(table)
     yield from _mention_notes(table)
     yield from table.list_run_notes()
+
+
+def _missing_mention_notes(table: Grid, datasets: Set[str]) -> Iterable[str]:
+    """Yield a note for each reason why datasets are not in `datasets`, those with individual mentions."""
+    datasets_by_reason: dict[str, list[str]] = {}
+    for dataset in table.common_datasets:
+        if dataset not in datasets:
+            has_results = any(cell.evaluation is None for cell in table.cells[dataset].values())
+            reason = (
+                "a measure of a group"
+                if table.measure_name.group
+                else "result files: pass the gold file and the predictions"
+                if has_results
+                else "a task without mentions"
+            )
+            datasets_by_reason.setdefault(reason, []).append(dataset)
+    for reason, names in datasets_by_reason.items():
+        yield f"no individual mentions ({reason}): {', '.join(names)}"
+
+
+def _untestable_notes(table: Grid) -> Iterable[str]:
+    """Yield a note for each reason why scores on some datasets cannot be resampled."""
+    datasets_by_reason: dict[str, list[str]] = {}
+    for dataset, row in table.additive_scores.items():
+        cells = [table.cells[dataset][system] for system, additive in row.items() if additive is None]
+        reasons = [
+            cell.explain_missing_sums(table.measure) for cell in cells if cell.score(table.measure).value is not None
+        ]
+        for reason in dict.fromkeys(reasons):
+            datasets_by_reason.setdefault(reason, []).append(dataset)
+    for reason, datasets in datasets_by_reason.items():
+        yield f"no intervals or tests of {table.measure} on {', '.join(sorted(datasets))}: {reason}"
 
 
 def _variant_notes(table: Grid) -> Iterable[str]:

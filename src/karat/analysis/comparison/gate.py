@@ -11,9 +11,9 @@ import msgspec
 from karat.analysis.comparison.compare import Comparison, compare
 from karat.analysis.comparison.entries import Entry
 from karat.analysis.comparison.options import ComparisonOptions
-from karat.analysis.comparison.significance import DatasetScores
+from karat.analysis.comparison.significance import DatasetScores, list_test_notes
 from karat.evaluation.request import Request
-from karat.matching.read.pairing import FAILED_DOCUMENTS
+from karat.matching.read.pairing import FAILED_DOCUMENTS, MISSING_DOCUMENTS
 from karat.model.errors import UsageError
 from karat.model.signature import Signature
 
@@ -24,8 +24,10 @@ OLD: Final = "old"
 
 _OUTCOME_WORDS: Final = {"fn": "missed"}
 
-State: TypeAlias = Literal["dropped", "passed", "inconclusive", "undefined"]
-"""The loss is significantly larger than allowed, significantly smaller, or neither, or the new score is undefined."""
+State: TypeAlias = Literal["dropped", "passed", "inconclusive", "untested", "undefined"]
+"""The loss is significantly larger than allowed, significantly smaller or neither, it has no interval, or the new score
+is undefined.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class DatasetChange:
     """Reason for a missing interval."""
     failed: int = 0
     """Number of documents on which the new version failed."""
+    missing: int = 0
+    """Number of documents that the new version does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +102,29 @@ class GateResult:
     """Whether lower values of the measure are better, so that a rise is a loss."""
     notes: tuple[str, ...] = ()
     """Notes of the comparison of both versions, warnings first, with what was skipped."""
-    skip_notes: tuple[str, ...] = ()
-    """Counts of what was skipped or repaired, by version and dataset."""
     max_failed: int | None = None
-    """Largest allowed number of failed documents of the new version on a dataset; None for any number."""
+    """Largest allowed number of failed and missing documents of the new version on a dataset; None for any number."""
+    allow_untested: bool = False
+    """Whether datasets without an interval pass."""
 
     @property
     def is_passed(self) -> bool:
         """Whether no dataset dropped significantly by more than `max_drop`, lost its score, or has too many failures.
 
-        Failures are limited by `max_failed`.
+        Failures are limited by `max_failed`. Datasets without an interval do not pass unless `allow_untested`.
         """
-        is_worse = any(dataset.state in ("dropped", "undefined") for dataset in self.datasets)
-        return not is_worse and not self.get_failed_datasets()
+        is_worse = any(change.state in ("dropped", "undefined") for change in self.datasets)
+        return not is_worse and not self.get_failed_datasets() and not self.get_untested_datasets()
 
     def get_failed_datasets(self) -> tuple[DatasetChange, ...]:
-        """Return the datasets on which the new version failed on more documents than allowed."""
+        """Return the datasets on which more documents of the new version failed or are missing than allowed."""
         if self.max_failed is None:
             return ()
-        return tuple(dataset for dataset in self.datasets if dataset.failed > self.max_failed)
+        return tuple(change for change in self.datasets if change.failed + change.missing > self.max_failed)
+
+    def get_untested_datasets(self) -> tuple[DatasetChange, ...]:
+        """Return the datasets on which the difference needs an interval and has none."""
+        return tuple(change for change in self.datasets if change.state == "untested" and not self.allow_untested)
 
     def get_lost_mentions(self) -> tuple[FlippedMention, ...]:
         """Return the mentions that only the old version links correctly."""
@@ -137,13 +145,15 @@ def check_gate(
     measure: str | None = None,
     resamples: int = 1000,
     max_failed: int | None = None,
+    allow_untested: bool = False,
 ) -> GateResult:
     """Compare two versions of a system on their common datasets and decide whether the new one passes.
 
     The new version fails if on some dataset the whole interval of the difference, at the level `confidence`, is a drop
     of more than `max_drop`, a share below 1; for a measure whose lower values are better, a rise. It also fails if its
-    score is undefined and that of the old version is not, or if it failed on more than `max_failed` documents of a
-    dataset. The systems in `new` and `old` are renamed to `new` and `old`.
+    score is undefined and that of the old version is not, if more than `max_failed` documents of a dataset failed or
+    are missing, or, unless `allow_untested`, if the difference has no interval. The systems in `new` and `old` are
+    renamed to `new` and `old`.
     """
     if 1 <= max_drop <= 100:
         points = f"{max_drop:g} percentage point{'s' * (max_drop != 1)}"
@@ -163,7 +173,7 @@ def check_gate(
         raise UsageError("the new and the old version have no dataset in common. Score both on the same gold.")
     options = ComparisonOptions(1 - confidence, resamples=resamples, permutations=1000)
     comparison = compare(entries, request, options, measure=measure)
-    skip_notes = tuple(_list_skipped(comparison))
+    test_notes = list_test_notes(comparison.datasets, options)  # the gate uses intervals only
     flips = [flip for mentions in comparison.mentions for flip in map(_flip_from_record, mentions.flip_records())]
     return GateResult(
         comparison.measure,
@@ -172,7 +182,8 @@ def check_gate(
         tuple(
             replace(
                 _compare_versions(scores, max_drop),
-                failed=comparison.skipped.get(scores.name, {}).get(NEW, {}).get(FAILED_DOCUMENTS, 0),
+                failed=_count_skipped(comparison, scores.name, FAILED_DOCUMENTS),
+                missing=_count_skipped(comparison, scores.name, MISSING_DOCUMENTS),
             )
             for scores in comparison.datasets
             if len(scores.scores) == 2
@@ -180,9 +191,9 @@ def check_gate(
         tuple(flips),
         comparison.signature,
         any(pair.lower_is_better for scores in comparison.datasets for pair in scores.pairs),
-        comparison.notes,
-        skip_notes,
+        tuple(note for note in comparison.notes if note not in test_notes),
         max_failed,
+        allow_untested,
     )
 
 
@@ -194,25 +205,23 @@ def _rename_entries(entries: Iterable[Entry], version: str) -> Iterator[Entry]:
         yield msgspec.structs.replace(entry, system=version, run=run, result=result)
 
 
-def _list_skipped(comparison: Comparison) -> Iterator[str]:
-    """Yield what was skipped or repaired for each version and dataset, with counts."""
-    for dataset, row in comparison.skipped.items():
-        for version, counts in row.items():
-            yield from (f"{version} on {dataset}: {description}: {count:,}" for description, count in counts.items())
+def _count_skipped(comparison: Comparison, dataset: str, description: str) -> int:
+    """Return how many items of the new version were skipped on a dataset under `description`."""
+    return comparison.skipped.get(dataset, {}).get(NEW, {}).get(description, 0)
 
 
 def _compare_versions(scores: DatasetScores, max_drop: float) -> DatasetChange:
     """Decide from the interval of the difference whether the score got worse by more than `max_drop` on a dataset.
 
     A score gets worse if it drops or, for a measure whose lower values are better, if it rises. Without an interval
-    the decision is `inconclusive`, or `undefined` if only the new version has no score.
+    the decision is `untested`, or `undefined` if only the new version has no score.
     """
     (pair,) = scores.pairs
     sign = 1 if pair.system_a == NEW else -1
     ends = sorted(sign * end for end in (pair.low, pair.high) if end is not None)
     low, high = ends if len(ends) == 2 else (None, None)
     difference = None if pair.difference is None else sign * pair.difference
-    state: State = "inconclusive"
+    state: State = "untested"
     if low is not None and high is not None:
         worst, best = (-high, -low) if pair.lower_is_better else (low, high)  # changes for the better are positive
         state = "dropped" if best < -max_drop else "passed" if worst >= -max_drop else "inconclusive"

@@ -17,7 +17,7 @@ from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.measures import detection_view, expand_measure, get_measure
 from karat.evaluation.request import Request
 from karat.evaluation.score_intervals import derive_seed
-from karat.evaluation.view import View, load_stored_view
+from karat.evaluation.view import View, load_stored_group, load_stored_view
 from karat.model.corpus import Corpus, DataName
 from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import MeasureName, parse_measure
@@ -85,10 +85,20 @@ class GridCell:
             return None
         return None if additive is None else additive.reorder(self.order)
 
+    def explain_missing_sums(self, measure: str) -> str:
+        """Return why `additive_score` of `measure` is None, so that it has no interval and no test."""
+        name = self.parse_name(measure)
+        is_stored_group = self.evaluation is None and name.group is not None and name.aggregate == "micro"
+        if is_stored_group and str(name) not in self.result.table_measures:
+            return f"the result file lacks its sums over documents: score with -m '{name}'"
+        return "the score is not a function of sums over documents"
+
     def _find_view(self, name: MeasureName) -> View | None:
-        """Return the statistics of a measure by document; None if there are none, as for groups of a result file."""
+        """Return the statistics of a measure by document; None if they cannot be divided or a file lacks them."""
         if name.group is not None:
-            return None if self.evaluation is None else self.evaluation.find_group_view(name)
+            if self.evaluation is None:
+                return load_stored_group(self.result, name)
+            return self.evaluation.find_group_view(name)
         if str(name.view) not in self.result.views:
             return None
         return (

@@ -196,12 +196,9 @@ def _compare_pair(grid: Grid, dataset: str, indices: tuple[int, int], options: C
     if np.isnan(score_a - score_b):
         return Pair(*names, None, reason="one of the systems has no score", lower_is_better=grid.lower_is_better)
     if additive_a is None or additive_b is None:
-        return Pair(
-            *names,
-            score_a - score_b,
-            reason="the score is not a function of sums over documents",
-            lower_is_better=grid.lower_is_better,
-        )
+        cell = grid.cells[dataset][names[0] if additive_a is None else names[1]]
+        reason = cell.explain_missing_sums(grid.measure)
+        return Pair(*names, score_a - score_b, reason=reason, lower_is_better=grid.lower_is_better)
     test = pair_test(grid, dataset, indices, options)
     assert test is not None, "both scores are functions of sums"
     return Pair(
@@ -367,6 +364,15 @@ def _count_mentions(result: Result, name: MeasureName) -> float | None:
         return None if counts is None else counts.matched_gold + counts.unmatched_gold
     statistics = {**result.views, **result.totals}.get(view)
     return None if statistics is None else float(statistics.gold.sum())
+
+
+def list_test_notes(datasets: Sequence[DatasetScores], options: ComparisonOptions) -> list[str]:
+    """Return the warnings about what the significance tests can find."""
+    return [
+        *document_warnings(datasets, options),
+        *permutation_warnings(datasets, options),
+        *sample_size_warnings(datasets, options),
+    ]
 
 
 def sample_size_warnings(datasets: Sequence[DatasetScores], options: ComparisonOptions) -> list[str]:

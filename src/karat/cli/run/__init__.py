@@ -197,7 +197,7 @@ def _print_summary(
     `files` has the file of predictions of each outcome, `replies` the files of replies, `out` is the output folder.
     With --limit, the gold files that the commands need are written too. `details`: whether to print errors in full.
     """
-    from karat.render.systems.runs import render_next_commands, render_page, render_repetitions
+    from karat.render.systems.runs import render_next_commands, render_page, render_repetitions, render_text_commands
     from karat.systems.running.prediction_files import format_scoring_options, group_repeats, prepare_gold
 
     echo(render_page([outcome.system_run for outcome in outcomes], page_width(), details=details))
@@ -209,8 +209,14 @@ def _print_summary(
         name: [file for outcome, file in zip(outcomes, files, strict=True) if outcome.dataset == name]
         for name in experiment.datasets
     }
-    golds = [(prepare_gold(name, outcomes, out, experiment), paths) for name, paths in predictions.items()]
-    echo(render_next_commands(golds, format_scoring_options(experiment), page_width()), nl=False)
+    texts = {outcome.dataset for outcome in outcomes if outcome.corpus.is_unlabelled}
+    golds = {name: prepare_gold(name, outcomes, out, experiment) for name in predictions}
+    labelled_files = [(golds[name], paths) for name, paths in predictions.items() if name not in texts]
+    text_files = [(golds[name], paths) for name, paths in predictions.items() if name in texts]
+    if labelled_files:
+        echo(render_next_commands(labelled_files, format_scoring_options(experiment), page_width()), nl=False)
+    if text_files:
+        echo(render_text_commands(text_files, page_width()), nl=False)
 
 
 def _check_experiment_options(has_extra_arguments: bool) -> None:

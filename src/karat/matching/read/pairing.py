@@ -70,6 +70,9 @@ _ENTITY, _NIL_CLUSTER, _GOLD_NIL, _UNLINKED = "=", "?", "!", "-"
 FAILED_DOCUMENTS: Final = "failed documents"
 """The description under which documents with an error are counted."""
 
+MISSING_DOCUMENTS: Final = "documents without predictions"
+"""The description under which documents that the run does not have are counted."""
+
 BLOCK = 5_000
 """Documents per block, so that the arrays of a block fit into the processor's cache."""
 
@@ -261,7 +264,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
             )  # matched or not
         counted = "one counts" if self.read_options.drop_duplicates else "each counts"
         return {
-            "documents without predictions": len(corpus) - int(is_known.sum()),
+            MISSING_DOCUMENTS: len(corpus) - int(is_known.sum()),
             FAILED_DOCUMENTS: n_failed,
             "unknown documents": int((~is_known).sum()),
             "predictions in unknown documents": int(np.diff(run.predictions.offsets)[~is_known].sum()),

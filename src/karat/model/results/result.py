@@ -357,6 +357,8 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     """The sums of each view per document."""
     detection: dict[str, StatisticsColumns] = {}
     """The sums of detection per document, by view, for measures that need them."""
+    group_statistics: dict[str, StatisticsColumns] = {}
+    """The sums per document of each group that a measure names, by view and group: `strong@types=PER`."""
     per_item_views: list[str] = []
     """The views whose scores are means over mentions and unmatched predictions."""
     macro_documents: dict[str, list[bool]] = {}
@@ -423,6 +425,8 @@ class Result(TableDisplay, ChartDisplay):
     """The summed statistics of views that cannot be divided into documents."""
     detection: Mapping[str, Statistics] = field(default_factory=dict, repr=False)
     """The statistics of detection, by view, for measures that need them."""
+    group_statistics: Mapping[str, Statistics] = field(default_factory=dict, repr=False)
+    """The additive statistics of each group that a measure names, by view and group: `strong@types=PER`."""
     per_item_views: tuple[str, ...] = ()
     """The views whose scores are means over mentions and unmatched predictions."""
     macro_documents: Mapping[str, Bools] = field(default_factory=dict, repr=False)
@@ -501,8 +505,15 @@ class Result(TableDisplay, ChartDisplay):
         name = parse_measure(self.aliases.get(measure, measure))
         if name.group is not None:
             facet, value = name.group
-            groups = self.groups.get(facet, {}).get(str(name.view), {})
-            if value in groups and name.short_name in groups[value].measures:
+            groups = self.groups.get(facet, {}).get(str(name.view))
+            if groups is None:
+                raise KaratError(
+                    f"the result of {self.run} has no scores of {name.view} by {facet}. Score the predictions with the "
+                    f"measure {measure} (-m)."
+                )
+            if value not in groups:
+                raise UnknownNameError(f"value of {facet}", value, groups)
+            if name.short_name in groups[value].measures:
                 return groups[value][name.short_name]
         elif str(name) in self.scores:
             return self.scores[str(name)]
@@ -588,6 +599,7 @@ class Result(TableDisplay, ChartDisplay):
             documents=self.ids.to_pylist(),
             statistics=_to_columns(self.views),
             detection=_to_columns(self.detection),
+            group_statistics=_to_columns(self.group_statistics),
             per_item_views=list(self.per_item_views),
             macro_documents={view: documents.tolist() for view, documents in self.macro_documents.items()},
             notes=list(self.notes),
@@ -625,6 +637,7 @@ class Result(TableDisplay, ChartDisplay):
             scores={name: file[name] for name in file.measures},
             views=_to_statistics(file.statistics),
             detection=_to_statistics(file.detection),
+            group_statistics=_to_statistics(file.group_statistics),
             per_item_views=tuple(file.per_item_views),
             macro_documents={view: np.array(documents, np.bool_) for view, documents in file.macro_documents.items()},
             ids=pa.array(file.documents, pa.string()),
@@ -645,14 +658,13 @@ _MAX_EXACT_INTEGER = 2**53  # every integer up to it is a float
 def _find_defect(file: ResultFile) -> str | None:
     """Return a description of the first inconsistency in a result file; None if there is none."""
     documents = len(file.documents)
-    columns = [
-        list(map(len, msgspec.structs.astuple(s))) for s in (*file.statistics.values(), *file.detection.values())
-    ]
+    statistics = (*file.statistics.values(), *file.detection.values(), *file.group_statistics.values())
+    columns = [list(map(len, msgspec.structs.astuple(s))) for s in statistics]
     if any(
         length != documents for lengths in (*columns, map(len, file.macro_documents.values())) for length in lengths
     ):
         return "the statistics and the documents differ in number"
-    weights = [x for s in (*file.statistics.values(), *file.detection.values()) for x in msgspec.structs.astuple(s)]
+    weights = [column for s in statistics for column in msgspec.structs.astuple(s)]
     weights.extend(
         [*msgspec.structs.astuple(counts)] for view, counts in file.counts.items() if view in file.statistics
     )

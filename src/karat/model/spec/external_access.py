@@ -17,6 +17,8 @@ class ExternalAccess:
     """The command that is started, as a list of arguments."""
     has_latency_probe: bool = False
     """Whether an empty request measures the network latency."""
+    credential: str = ""
+    """The environment variable with the credential, without which nothing is sent; empty if none is needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
 from statistics import mean, stdev
 
 from karat.model.errors import shorten
@@ -254,6 +255,23 @@ def render_next_commands(
         lines += _format_command(["karat show", shlex.quote(gold), *arguments, "--outcome wrong"], width)
         if len(predictions) > 1:
             lines += _format_command(["karat compare", f"--gold {shlex.quote(gold)}", *arguments], width)
+    return "\n".join(lines) + "\n"
+
+
+def render_text_commands(files: Sequence[tuple[str, Sequence[str]]], width: int | None = None) -> str:
+    """Render commands that write the predictions for texts without gold labels into the texts, and annotate the texts.
+
+    `files`: pairs of a file of texts and its prediction files. `width`: columns to wrap at; None does not wrap.
+    """
+    lines = ["The texts have no gold labels. Look at the predictions, or annotate the texts:"]
+    for texts, predictions in files:
+        for file in predictions:
+            folder = str(PurePath(file).with_suffix(""))
+            options = ["--to brat", "--as gold", f"--gold {shlex.quote(texts)}"]
+            lines += _format_command(["karat data convert", shlex.quote(file), shlex.quote(folder), *options], width)
+        arguments = [f"--predictions {shlex.quote(file)}" for file in predictions]
+        project = shlex.quote(PurePath(texts).stem)
+        lines += _format_command(["karat annotate create", project, f"--texts {shlex.quote(texts)}", *arguments], width)
     return "\n".join(lines) + "\n"
 
 

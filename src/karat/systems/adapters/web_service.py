@@ -28,10 +28,11 @@ def make_web_linker(
     return PerDocumentLinker(lambda document: parse(document, service.send(make_request(document))), service.close)
 
 
-def get_web_access(address: str, *, has_latency_probe: bool = True) -> ExternalAccess:
+def get_web_access(address: str, *, has_latency_probe: bool = True, credential: str = "") -> ExternalAccess:
     """Return the external access of a web service: the host that receives texts; none if it is this computer.
 
-    `has_latency_probe`: whether empty requests may measure the latency.
+    `has_latency_probe`: whether empty requests may measure the latency. `credential`: the environment variable without
+    which nothing is sent.
     """
     hosts = () if is_local(address) else (parse_host(address),)
-    return ExternalAccess(hosts, has_latency_probe=has_latency_probe)
+    return ExternalAccess(hosts, has_latency_probe=has_latency_probe, credential=credential)

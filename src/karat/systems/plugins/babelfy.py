@@ -76,7 +76,7 @@ SYSTEM = System(
     extra="services",
     citation="Moro et al. 2014: Entity Linking meets Word Sense Disambiguation: A Unified Approach. TACL.",
     claims=list_finegrained_claims("B_s", "B_r"),
-    external_access=lambda options: get_web_access(options.url),
+    external_access=lambda options: get_web_access(options.url, credential=options.key),
     training=TrainingDetails(vocabulary="BabelNet"),
     sample=SystemSample(
         text="𝔘lm is not Berlin.",

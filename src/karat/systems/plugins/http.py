@@ -49,7 +49,7 @@ SYSTEM = System(
     argument="https://linker.example/link",
     id_space="its own",
     extra="services",
-    external_access=lambda options: get_web_access(options.argument),
+    external_access=lambda options: get_web_access(options.argument, credential=options.key),
     sample=SystemSample(
         text="Berlin is old.",
         options={"argument": "{url}"},

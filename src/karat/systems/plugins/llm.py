@@ -302,7 +302,9 @@ SYSTEM = System(
     requirements=("an OpenAI-compatible endpoint", "a key in OPENAI_API_KEY for remote endpoints"),
     prompt=PROMPT,
     extra="services",
-    external_access=lambda options: get_web_access(options.url or "http://localhost", has_latency_probe=False),
+    external_access=lambda options: get_web_access(
+        options.url or "http://localhost", has_latency_probe=False, credential=options.key
+    ),
     sample=SystemSample(
         text="Berlin is near Atlantis.",
         options={"argument": "small", "url": "{url}", "kb": ""},

@@ -99,7 +99,7 @@ SYSTEM = System(
             reproduced=57.5,
         ),
     ),
-    external_access=lambda options: get_web_access(options.url),
+    external_access=lambda options: get_web_access(options.url, credential=options.key),
     training=TrainingDetails(
         data="Wikipedia links", vocabulary="Wikipedia", candidate_list="titles, anchors and redirects"
     ),

@@ -89,7 +89,7 @@ SYSTEM = System(
     id_space="enwiki",
     requirements=("network access", "a D4Science token in TAGME_TOKEN"),
     extra="services",
-    external_access=lambda options: get_web_access(options.url),
+    external_access=lambda options: get_web_access(options.url, credential=options.key),
     training=TrainingDetails(vocabulary="Wikipedia"),
     sample=SystemSample(
         text="𝔘lm is not New York.",

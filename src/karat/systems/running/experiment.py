@@ -16,7 +16,7 @@ from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
 from karat.evaluation.threshold_tuning import tune_threshold
 from karat.kb.catalogue import split_kb_name
-from karat.model.corpus import Corpus
+from karat.model.corpus import NO_LABELS_NOTE, Corpus
 from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.output.progress import track_progress
 from karat.model.results.result import Result
@@ -117,9 +117,10 @@ class Experiment:
         corpus = load(name, format=self.gold_format)
         if self.limit is None or self.limit >= len(corpus):
             return corpus
-        return Corpus.from_documents(
+        first = Corpus.from_documents(
             list(islice(corpus, self.limit)), name=f"{corpus.name}[:{self.limit}]", **corpus.metadata
         )
+        return replace(first, skipped={NO_LABELS_NOTE: self.limit}) if corpus.is_unlabelled else first
 
 
 @dataclass(frozen=True)

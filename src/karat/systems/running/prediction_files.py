@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -111,9 +112,15 @@ def describe_text_transfers(
 ) -> list[str]:
     """Return a sentence for each system and host: how many documents and characters it may send there.
 
-    `load_corpora` returns the corpora that are sent, `repeats` times; it is called only if a system uses a host.
+    A system whose credential is missing will not run, so it sends nothing. `load_corpora` returns the corpora that are
+    sent, `repeats` times; it is called only if a system uses a host.
     """
-    hosts = [(system, host) for system in systems if system.access is not None for host in system.access.hosts]
+    hosts = [
+        (system, host)
+        for system in systems
+        if (access := system.access) is not None and (not access.credential or os.environ.get(access.credential))
+        for host in access.hosts
+    ]
     if not hosts:
         return []
     texts = [text for corpus in load_corpora() for text in corpus.table.column("text").to_pylist()]

@@ -33,6 +33,7 @@ from karat.model.tables.arrow import Arrow
 
 _UNMAPPED = "links without a mapping to Wikidata (<NO_MAPPING>, read as NIL)"
 _EMPTY_IDS = "mentions with an empty id (read as unlinked)"
+_NO_MENTIONS = "documents without `entity_mentions` (read as without predictions)"  # ELEVANT omits empty lists
 _ANTECEDENTS = "spans of antecedents (referenced_span)"
 _CONTAINED = "flags `contained` of mentions"
 _NULL, _EMPTY, _NO_MAPPING = (pa.scalar(value, pa.string()) for value in (None, "", NO_MAPPING))
@@ -85,6 +86,7 @@ class ElevantPredictions:
         self.component_counts["linked_by"].update(_count_values([mention.linked_by for mention in mentions]))
         self.skipped[_ANTECEDENTS] += sum([mention.referenced_span is not None for mention in mentions])
         self.skipped[_CONTAINED] += sum([bool(mention.contained) for mention in mentions])
+        self.skipped[_NO_MENTIONS] += sum([article.entity_mentions is None for article in block.objects])
         self.texts.append(block.texts)
         self.numbers.extend(block.numbers)
 

@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 Linker = Callable[[str, list[list[int]]], list[dict[str, Any]]]
@@ -23,7 +24,13 @@ def load_linker(file: str, *arguments: str) -> Linker:
         raise SystemExit(f"{file} is not a Python file")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    linker: Linker = module.open_linker(*arguments)
+    system = Path(file).stem.removesuffix("_bridge").replace("_", "-")
+    try:
+        linker: Linker = module.open_linker(*arguments)
+    except ModuleNotFoundError as problem:
+        raise SystemExit(f"{problem}. Install it, or name the Python that has it: {system}[python=PATH]") from None
+    except OSError as problem:  # of a model that is not there
+        raise SystemExit(f"{problem} Install it, or see the options: karat systems show {system}") from None
     return linker
 
 
