@@ -19,7 +19,7 @@ ROLES: Final[Mapping[str, str]] = {
     "mention": "the text of the mention, in place of a span or to check it",
     "before": "the text before the mention, if the mention occurs more than once",
     "after": "the text after the mention",
-    "entity": "the id of the entity; NIL or null is NIL, an empty cell is unlinked",
+    "entity": "the id of the entity; NIL, or null in JSON, is NIL; an empty cell is unlinked",
     "type": "the type of the mention",
     "score": "the confidence of the system",
     "texts": "a folder next to the table with DOC.txt, or another table there with columns for doc and text",

@@ -29,6 +29,8 @@ class TableRow(NamedTuple):
     """Values by column."""
     location: str
     """File and line, for error messages."""
+    null_is_empty: bool = False
+    """Whether null is an empty cell, as in Arrow tables and data frames, rather than a value."""
 
 
 def read_column_names(source: ByteSource, *, is_headerless: bool = False) -> list[str]:
@@ -84,7 +86,7 @@ def read_rows(source: ByteSource, *, is_headerless: bool) -> Iterator[TableRow]:
     """
     if is_arrow(source):
         for number, fields in enumerate(read_named_rows(read_arrow_table(source)), 1):
-            yield TableRow(fields, f"{source.label}: row {number}")
+            yield TableRow(fields, f"{source.label}: row {number}", null_is_empty=True)
         return
     start = source.first_bytes.removeprefix(_BOM).lstrip()
     if start.startswith(b"["):
