@@ -310,11 +310,31 @@ def test_which_ids_are_nil(profile, nil_ids):
         assert is_noted == (id in nil_ids), (profile, id, notes)
 
 
-@pytest.mark.parametrize("id", ["--NME--", "O", "-", "NIL001", "None", "unknown"])
-def test_other_ids_that_look_like_nil_are_reported(id):
+@pytest.mark.parametrize(
+    ("id", "value"),
+    [
+        *(("NIL", "hipe"), ("<NIL>", "elevant"), ("<unk>", "elevant"), ("--NME--", "bat"), ("*null*", "bat")),
+        *(("NIL001", "neleval"), ("O", None), ("-", None), ("None", None), ("unknown", None)),
+    ],
+)
+def test_other_ids_that_look_like_nil_are_reported_with_the_setting_that_reads_them(id, value):
     notes = karat.evaluate(*sides((id, None), (id, "Q1"))).notes
     name = "NIL…" if id == "NIL001" else id
-    assert f"2 gold labels are linked to the id {name!r}, which is an ordinary entity: NIL is written as null" in notes
+    note = f"2 gold labels are linked to the id {name!r}, which is an ordinary entity: NIL is written as null"
+    assert note + ("" if value is None else f"; --set nil-ids={value} reads it as NIL") in notes
+    if value is not None:
+        notes = karat.evaluate(*sides((id, None), (id, "Q1")), settings={"nil-ids": value}).notes
+        assert any("are NIL by their id" in note for note in notes)
+
+
+def test_ids_like_nil_are_no_names_that_gold_labels_match():
+    pairs = [("QUANTITY", None), ("Q1", "Q1"), ("Q2", "<NIL>")]
+    result = karat.evaluate(*sides(*pairs))
+    assert (result.id_health.predictions, result.id_health.unmatchable) == ({"QID": 1, "ids like NIL": 1}, 0)
+    assert result.id_health.summary.endswith("1 gold label cannot match any predicted id")
+    result = karat.evaluate(*sides(*pairs), settings={"nil-ids": "elevant"})
+    assert (result.id_health.gold, result.id_health.predictions) == ({"QID": 2, "names": 1}, {"QID": 1})
+    assert result.id_health.unmatchable_gold == 1
 
 
 def test_nil_ids_are_the_clusters_of_neleval():
