@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from unittest import mock
 
 import pyarrow as pa
@@ -413,6 +414,7 @@ def test_no_links_no_word_about_ids():
 def test_the_state_of_ids_is_in_the_file():
     result = karat.evaluate(*sides(("Q1", "wd:Q1"), ("Q2", BERLIN)))
     assert karat.Result.from_json(result.to_json()).id_health == result.id_health
+    assert karat.Result.from_json(json.loads(result.to_json())).to_json() == result.to_json()
 
 
 def test_common_spellings_are_read_at_once_as_one_by_one():

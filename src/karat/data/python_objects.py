@@ -79,6 +79,7 @@ _LABEL_FIELDS: Final = {*Label.__struct_fields__, *chain(*_FIELD_NAMES.values())
 _UNREAD_FIELDS = "predictions with fields that are not read"
 _UNREAD_LABEL_FIELDS = "labels with fields that are not read"
 _TEXT_MISMATCH = "predictions whose text differs from the text at their span"
+_MAX_KINDS = 3  # of objects, named in a message
 _TOKEN_TAG = re.compile(r"[BIESLU]-.+|O|LABEL_\d+")
 _IGNORED_TEXT = re.compile(r"\s+|##")
 
@@ -105,17 +106,19 @@ def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
     if _are_mentions(items):
         mentions = read_mentions(items)
         return build_blank_corpus(mentions._replace(skipped=skipped + Counter(mentions.skipped)), name=name)
-    if not items or not all(map(_is_doc, items)):
+    if not items or not all(_is_doc(_get_doc(item)) for item in items):
         raise _unreadable_error(
             data,
             "a name or a path, a list of documents or mentions, a Hugging Face Dataset, or a list of spaCy's Doc",
         )
     documents = []
-    for number, doc in enumerate(items, 1):
+    for number, item in enumerate(items, 1):
+        doc = _get_doc(item)
         content = read_doc(doc, skipped, spans_key)
-        skipped["documents without an id (numbered)"] += content.id is None
+        doc_id = content.id if doc is item else _read_context_id(item[1])
+        skipped["documents without an id (numbered)"] += doc_id is None
         labels = merge_duplicate_labels(content.to_labels(skipped), skipped)
-        documents.append(Document(content.id or str(number), doc.text, labels, meta=content.meta))
+        documents.append(Document(doc_id or str(number), doc.text, labels, meta=content.meta))
     return Corpus.from_reader(documents, name="docs", skipped=skipped)
 
 
@@ -753,6 +756,9 @@ def _is_missing(value: ForeignObject) -> bool:
 def _unreadable_error(data: ForeignObject, expected: str) -> UsageError:
     """Make the error for an object of unknown kind; `expected` is what to pass instead."""
     detail = ""
-    if isinstance(data, Iterable) and not isinstance(data, str | bytes | Mapping):
-        detail = " that is empty or has other elements"
+    if _is_empty_list(data):
+        detail = " that is empty"
+    elif isinstance(data, list | tuple):
+        kinds = dict.fromkeys(type(item).__name__ for item in data)
+        detail = f" of {' and '.join(list(kinds)[:_MAX_KINDS])}"
     return UsageError(f"found {type(data).__name__}{detail}. Pass {expected}.")

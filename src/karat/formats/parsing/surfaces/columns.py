@@ -135,7 +135,8 @@ _COMMON_NAMES: Final[Mapping[str, Sequence[str]]] = {
 
 def suggest_roles(columns: Iterable[str]) -> str:
     """Suggest a value of `--columns` for doc, start, end and entity, guessed from common names; `…` if none fits."""
-    normalised = {re.sub(r"\W+", "_", name).lower(): name for name in columns}
+    nested_first = sorted(columns, key=lambda name: "." not in name)  # so that other columns win
+    normalised = {re.sub(r"\W+", "_", name.rpartition(".")[2]).lower(): name for name in nested_first}
     roles = {
         role: next((normalised[n] for n in names if n in normalised), "…") for role, names in _COMMON_NAMES.items()
     }

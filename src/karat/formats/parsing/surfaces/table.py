@@ -22,6 +22,7 @@ from karat.formats.parsing.surfaces.table_rows import (
     get_value,
     has_column,
     is_nested,
+    list_fields,
     read_column_names,
     read_rows,
 )
@@ -298,10 +299,11 @@ def _split_mentions(row: TableRow, columns: ColumnRoles) -> Iterator[TableRow]:
         if len(values or ()) != len(members) or (values is None and get_value(row.fields, name) is not None):
             expected = f"a list of {len(members)} values, as in {key!r}"
             raise _cell_error(row, name, get_value(row.fields, name) if values is None else values, expected)
+    names = tuple(list_fields(path, get_value(row.fields, path)))
     for index in range(len(members)):
         fields = {name: values[index] for name, (_, values) in lists.items() if values is not None}
         present = {name: value for name, value in fields.items() if value is not _ABSENT}
-        yield row._replace(fields=present, location=f"{row.location}, {path} {index + 1}")
+        yield row._replace(fields=present, location=f"{row.location}, {path} {index + 1}", names=names)
 
 
 def _find_list(row: TableRow, name: str) -> tuple[str, list[Any] | None]:
@@ -444,9 +446,10 @@ def _parse_offset_cell(row: TableRow, column: str, value: object) -> int | None:
 
 def _cell_error(row: TableRow, column: str, value: object, expected: str) -> InputError:
     """Build the error for a missing (None) or invalid value of a column."""
+    existing = f" (it has {', '.join(row.names)})" if row.names and column not in row.names else ""
     return InputError(
         row.location,
-        actual=f"{str(value)[:40]!r} in the column {column!r}" if value is not None else f"nothing in {column!r}",
+        actual=f"nothing in {column!r}{existing}" if value is None else f"{str(value)[:40]!r} in the column {column!r}",
         expected=expected,
         remedy="Correct the row, or choose another column with --columns",
     )
