@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 import karat
 from karat import Candidate, Corpus, Document, Label, Prediction, Response, Run, Tag
-from karat.data.convert import count_losses
+from karat.data.convert import count_losses, select_storable
 from karat.model.document import Triple
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.format import Format
@@ -40,6 +42,24 @@ def test_what_a_format_does_not_keep_is_counted():
         "tags of documents": 1,
         "meta of documents": 1,
     }
+
+
+def test_saving_warns_of_what_a_format_does_not_keep(tmp_path):
+    gold = karat.load("demo")
+    with pytest.warns(UserWarning, match=r"demo\.csv: not stored: .*optional of labels 34") as caught:
+        karat.save(gold, tmp_path / "demo.csv")
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        karat.save(gold, tmp_path / "demo.jsonl")
+        karat.save(karat.load_run("demo/prior"), tmp_path / "prior.parquet")
+
+
+@pytest.mark.parametrize("command", ["resolve", "drop-deleted", "check-nil"])
+def test_commands_of_knowledge_bases_count_what_a_format_does_not_keep(command, karat_cli, tmp_path):
+    out = tmp_path / "out.csv"
+    arguments = ["--out", out] if command == "check-nil" else [out]
+    assert "not stored: optional of labels 34" in karat_cli("kb", command, "demo", *arguments, "--kb", "starter").err
 
 
 def test_on_the_command_line(karat_cli, tmp_path):
@@ -147,7 +167,10 @@ def test_whatever_changes_on_the_way_through_a_format_is_said(name, tmp_path):
     path = tmp_path / f"x{known.suffix}"
     if known.write_corpus is not None:
         karat.save(rich_corpus(), path, format=name)
-        _all_said(rich_corpus(), karat.load(path, format=name), "labels", count_losses(rich_corpus(), known))
+        losses, storable = count_losses(rich_corpus(), known), select_storable(rich_corpus(), known)
+        n_dropped = len(RICH) - len(storable.labels)
+        assert losses.get("labels of quantities and datetimes, which have no IRI", 0) == n_dropped
+        _all_said(storable, karat.load(path, format=name), "labels", losses)
     if known.write_run is not None:
         karat.save(rich_run(), path, format=name)
         _all_said(rich_run(), karat.load_run(path, format=name), "predictions", count_losses(rich_run(), known))

@@ -7,6 +7,7 @@ import pytest
 
 import karat
 from karat import Result, UsageError
+from karat.formats.parsing.surfaces.table import NULL_LINKS
 
 QUICK = {"permutations": 20, "resamples": 20}
 
@@ -120,11 +121,15 @@ def test_data_frames_and_arrow_tables_are_runs(gold, prior):
     assert karat.load_run(pa.Table.from_pylist(rows)).digest == expected
 
 
-def test_missing_values_of_data_frames_are_nil():
+def test_missing_values_of_data_frames_are_unlinked_and_counted():
     pandas = pytest.importorskip("pandas")
     for missing in (None, float("nan"), pandas.NA):
         frame = pandas.DataFrame({"doc": ["a", "a"], "start": [0, 4], "end": [3, 7], "entity": ["Q1", missing]})
-        (response,) = karat.load_run(frame)
+        run = karat.load_run(frame)
+        (response,) = run
+        assert [each.entity for each in response.predictions] == ["Q1", karat.UNLINKED]
+        assert run.skipped == {NULL_LINKS: 1}
+        (response,) = karat.load_run(frame.assign(entity=["Q1", "NIL"]))
         assert [each.entity for each in response.predictions] == ["Q1", None]
 
 

@@ -7,6 +7,8 @@ import json
 import pytest
 
 import karat
+from karat import UNLINKED
+from karat.formats.parsing.surfaces.table import NULL_LINKS
 from karat.model.errors import InputError, UsageError
 
 TEXT = "Berlin is an hour from Poland."
@@ -51,8 +53,39 @@ def test_arrow_tables_are_read_by_their_columns():
 def test_data_frames_are_read_by_their_columns():
     pd = pytest.importorskip("pandas")
     for rows, columns in ((ROWS, ROW_COLUMNS), (NESTED, NESTED_COLUMNS), (PARALLEL, ROW_COLUMNS)):
-        (document,) = karat.load(pd.DataFrame(rows), columns=columns)
-        assert [label.entity for label in document.labels] == ["Q64", None]
+        corpus = karat.load(pd.DataFrame(rows), columns=columns)
+        (document,) = corpus
+        assert [label.entity for label in document.labels] == ["Q64", UNLINKED]
+        assert corpus.skipped == {NULL_LINKS: 1}
+
+
+@pytest.mark.extras
+def test_empty_cells_of_a_file_and_missing_values_of_a_table_are_unlinked(tmp_path):
+    pd, datasets = pytest.importorskip("pandas"), pytest.importorskip("datasets")
+    path = tmp_path / "run.csv"
+    path.write_text("doc,start,end,entity\nd1,0,6,Q64\nd1,23,29,\nd1,7,9,NIL\n", encoding="utf-8")
+    frame = pd.read_csv(path)
+    data = datasets.Dataset.from_pandas(frame)
+    data.save_to_disk(tmp_path / "saved")
+    frame.to_parquet(tmp_path / "run.parquet")
+    columns = {role: role for role in ("doc", "start", "end", "entity")}
+    sources = [path, frame, data, data.data.table, tmp_path / "saved", tmp_path / "run.parquet"]
+    runs = [karat.load_run(source, columns=columns) for source in sources]
+    runs += [karat.load_run(source) for source in (frame, data, data.data.table)]
+    for run in runs:
+        assert [item.entity for response in run for item in response.predictions] == ["Q64", UNLINKED, None]
+    assert [run.skipped for run in runs] == [{}] + [{NULL_LINKS: 1}] * 8
+    assert karat.load(frame).skipped[NULL_LINKS] == 1
+    assert karat.linking_recall([("d1", 0, 6, "Q64"), ("d1", 23, 29, None), ("d1", 7, 9, None)], frame) == 2 / 3
+
+
+@pytest.mark.extras
+def test_a_missing_field_of_nested_objects_is_unlinked_in_every_table():
+    pd, datasets = pytest.importorskip("pandas"), pytest.importorskip("datasets")
+    rows = [{"doc_id": "d1", "body": TEXT, "ents": [{"s": 0, "e": 6, "q": "Q64"}, {"s": 23, "e": 29}]}]
+    for source in (rows, pd.DataFrame(rows), datasets.Dataset.from_list(rows)):
+        (document,) = karat.load(source, columns=NESTED_COLUMNS)
+        assert [label.entity for label in document.labels] == ["Q64", UNLINKED]
 
 
 def test_mentions_given_by_their_text_are_located():

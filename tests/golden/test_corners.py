@@ -93,7 +93,9 @@ def test_what_rules_leave_out_is_counted():
     assert bat["gold labels linked to NIL"] == bat["predictions linked to NIL"] == 1
     assert bat["unlinked predictions"] == 1
     assert bat["predictions inside or across longer ones"] >= 1
-    assert karat.evaluate(corpus, run, settings={"threshold": 0.5}).skipped["predictions below the threshold"] == 1
+    skipped = karat.evaluate(corpus, run, settings={"threshold": 0.5}).skipped
+    assert skipped["predictions below the threshold"] == 1
+    assert skipped["predictions without a score, which count at every threshold"] == 1
 
 
 def test_mentions_beside_tags_are_said():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from unittest import mock
 
 import pyarrow as pa
@@ -310,11 +311,31 @@ def test_which_ids_are_nil(profile, nil_ids):
         assert is_noted == (id in nil_ids), (profile, id, notes)
 
 
-@pytest.mark.parametrize("id", ["--NME--", "O", "-", "NIL001", "None", "unknown", "<NO_MAPPING>"])
-def test_other_ids_that_look_like_nil_are_reported(id):
+@pytest.mark.parametrize(
+    ("id", "value"),
+    [
+        *(("NIL", "hipe"), ("<NIL>", "elevant"), ("<unk>", "elevant"), ("--NME--", "bat"), ("*null*", "bat")),
+        *(("NIL001", "neleval"), ("O", None), ("-", None), ("None", None), ("unknown", None), ("<NO_MAPPING>", None)),
+    ],
+)
+def test_other_ids_that_look_like_nil_are_reported_with_the_setting_that_reads_them(id, value):
     notes = karat.evaluate(*sides((id, None), (id, "Q1"))).notes
     name = "NIL…" if id == "NIL001" else id
-    assert f"2 gold labels are linked to the id {name!r}, which is an ordinary entity: NIL is written as null" in notes
+    note = f"2 gold labels are linked to the id {name!r}, which is an ordinary entity: NIL is written as null"
+    assert note + ("" if value is None else f"; --set nil-ids={value} reads it as NIL") in notes
+    if value is not None:
+        notes = karat.evaluate(*sides((id, None), (id, "Q1")), settings={"nil-ids": value}).notes
+        assert any("are NIL by their id" in note for note in notes)
+
+
+def test_ids_like_nil_are_no_names_that_gold_labels_match():
+    pairs = [("QUANTITY", None), ("Q1", "Q1"), ("Q2", "<NIL>")]
+    result = karat.evaluate(*sides(*pairs))
+    assert (result.id_health.predictions, result.id_health.unmatchable) == ({"QID": 1, "ids like NIL": 1}, 0)
+    assert result.id_health.summary.endswith("1 gold label cannot match any predicted id")
+    result = karat.evaluate(*sides(*pairs), settings={"nil-ids": "elevant"})
+    assert (result.id_health.gold, result.id_health.predictions) == ({"QID": 2, "names": 1}, {"QID": 1})
+    assert result.id_health.unmatchable_gold == 1
 
 
 def test_nil_ids_are_the_clusters_of_neleval():
@@ -393,6 +414,7 @@ def test_no_links_no_word_about_ids():
 def test_the_state_of_ids_is_in_the_file():
     result = karat.evaluate(*sides(("Q1", "wd:Q1"), ("Q2", BERLIN)))
     assert karat.Result.from_json(result.to_json()).id_health == result.id_health
+    assert karat.Result.from_json(json.loads(result.to_json())).to_json() == result.to_json()
 
 
 def test_common_spellings_are_read_at_once_as_one_by_one():

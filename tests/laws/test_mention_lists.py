@@ -79,7 +79,8 @@ def test_dictionaries_and_data_frames_score_like_tuples(gold, predicted):
     expected = karat.linking_f1(gold, predicted)
     tables = [[dict(zip(names, each, strict=True)) for each in mentions] for mentions in (gold, predicted)]
     assert karat.linking_f1(*tables) == expected
-    assert karat.linking_f1(*(pandas.DataFrame(mentions, columns=names) for mentions in (gold, predicted))) == expected
+    frames = [pandas.DataFrame(mentions, columns=names) for mentions in (gold, predicted)]
+    assert karat.linking_f1(*(frame.assign(entity=frame["entity"].fillna("NIL")) for frame in frames)) == expected
 
 
 def test_repeated_gold_mentions_count_once():

@@ -242,6 +242,9 @@ except karat.UsageError as error:
     assert "3 texts for 8 documents" in str(error)
 else:
     raise AssertionError("three texts for eight documents")
+mention = lambda start, entity: {{"start": start, "end": start + 3, "entity": entity}}
+unmatched = metric.compute(predictions=[[mention(0, "Q1")]], references=[[mention(0, "Q1"), mention(8, "QUANTITY")]])
+assert unmatched["notes"][-1].endswith("1 gold label cannot match any predicted id"), unmatched["notes"]
 blank = metric.compute(predictions=predictions, references=references)
 assert not any("inside a word" in note for note in blank["notes"]), blank["notes"]
 """

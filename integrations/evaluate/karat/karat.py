@@ -92,6 +92,9 @@ class Karat(evaluate.Metric):
         scores = {name: result[key] for name, key in _HEADLINE.items() if key in result}
         more = {name: result[name] for name in measures or []}
         notes = [*result.notes, *(f"{description}: {count}" for description, count in result.skipped.items())]
+        health = result.id_health
+        if health is not None and (health.unmatchable or health.unmatchable_gold):
+            notes.append(health.summary)
         return scores | more | {"signature": str(result.signature), "notes": notes}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,12 @@ def echo_notes(notes: Iterable[str]) -> None:
     """Print notes on standard error, one per line."""
     for note in notes:
         echo(f"karat: {note}", err=True)
+
+
+def echo_losses(target: str, losses: Mapping[str, int]) -> None:
+    """Print on standard error what the format of a file could not store, one line for each description."""
+    for name, count in losses.items():
+        echo(f"{target}: not stored: {name} {count}", err=True)
 
 
 def print_tables(results: Sequence[Result], style: Style | None = None, layout: str | None = None) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from karat.data.custom_tables import CustomTables
 from karat.formats.parsing.surfaces.columns import suggest_roles
-from karat.formats.parsing.surfaces.table_rows import read_column_names
+from karat.formats.parsing.surfaces.table_rows import read_nested_names
 from karat.model.errors import InputError, KaratError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import LAYOUT
@@ -187,7 +187,7 @@ def _unknown_format_error(source: Source) -> InputError:
             remedy='Write texts as JSONL, one document per line: {"id": "d1", "text": "…"}',
         )
     candidates = [f"{match.title} ({match.name}: {match.reason})" for match in find_similar_formats(source)]
-    columns = [name for name in read_column_names(source) if name]
+    columns = [name for name in read_nested_names(source) if name]
     hint = f", or name the roles of its columns: --columns {suggest_roles(columns)} ({_list_columns(columns)})"
     return InputError(
         source.label,

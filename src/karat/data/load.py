@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,7 +23,7 @@ from karat.data.catalogue import (
     list_datasets,
     needs_text,
 )
-from karat.data.convert import convert_to_labels
+from karat.data.convert import convert_to_labels, count_losses, select_storable
 from karat.data.corpus_pool import has_shared_ids, pool_corpora, pool_runs, pool_runs_like
 from karat.data.custom_tables import CustomTables, get_custom_tables
 from karat.data.dataset_files import prepare_split
@@ -851,21 +852,39 @@ def save(
     `base`: IRI prefix of document ids and types, for NIF; QIDs become Wikidata IRIs.
     `entity_base`: IRI prefix of all other entities. Without a prefix, ids are written unchanged.
     The format `hf-datasets` writes a folder for `datasets.load_from_disk` if the path has no suffix. A result is
-    written as JSON; `Result.from_json` reads it.
+    written as JSON; `Result.from_json` reads it. A warning counts what the format cannot store.
     """
     target = os.fspath(path)
     if isinstance(data, Result):
         save_results([data], target)
         return
+    losses = write_data(load_gold_or_run(data), target, format=format, base=base, entity_base=entity_base)
+    if losses:
+        listed = ", ".join(f"{name} {count:,}" for name, count in losses.items())
+        warnings.warn(f"{target}: not stored: {listed}", stacklevel=3)  # of the caller of the checked function
+
+
+def write_data(
+    data: Corpus | Run,
+    target: str,
+    *,
+    format: str | None = None,
+    base: str | None = None,
+    entity_base: str | None = None,
+) -> dict[str, int]:
+    """Write a corpus or a run as `save` does, and return counts of what the format cannot store, by description."""
     _, writer = get_target_format(target, format)
-    data = prepare_to_save(load_gold_or_run(data), target, writer, base=base, entity_base=entity_base)
+    storable = select_storable(data, writer) if isinstance(data, Corpus) else data
+    storable = prepare_to_save(storable, target, writer, base=base, entity_base=entity_base)
+    losses = count_losses(data, writer)
     write = writer.write_corpus if isinstance(data, Corpus) else writer.write_run
     if writer.write_folder is not None and _is_folder(data, target, writer):
-        write_folder(target, writer.write_folder(data))
-        return
+        write_folder(target, writer.write_folder(storable))
+        return losses
     assert write is not None
     with open_for_writing(target) as file:
-        write(data, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
+        write(storable, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
+    return losses
 
 
 def prepare_to_save(

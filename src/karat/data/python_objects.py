@@ -25,7 +25,7 @@ from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.json.records import convert_value
 from karat.formats.parsing.surfaces.columns import ColumnRoles
 from karat.formats.parsing.surfaces.run_builder import build_run_from_objects
-from karat.formats.parsing.surfaces.table import TableSource, read_table_corpus, read_table_run
+from karat.formats.parsing.surfaces.table import NULL_LINKS, TableSource, read_table_corpus, read_table_run
 from karat.formats.parsing.surfaces.table_rows import TableRow
 from karat.formats.plugins.hf_datasets import (
     build_corpus,
@@ -79,6 +79,7 @@ _LABEL_FIELDS: Final = {*Label.__struct_fields__, *chain(*_FIELD_NAMES.values())
 _UNREAD_FIELDS = "predictions with fields that are not read"
 _UNREAD_LABEL_FIELDS = "labels with fields that are not read"
 _TEXT_MISMATCH = "predictions whose text differs from the text at their span"
+_MAX_KINDS = 3  # of objects, named in a message
 _TOKEN_TAG = re.compile(r"[BIESLU]-.+|O|LABEL_\d+")
 _IGNORED_TEXT = re.compile(r"\s+|##")
 
@@ -92,7 +93,8 @@ def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
     """
     if _is_dataset(data) and not _has_mention_rows(data) and spans_key is None:
         return build_corpus(_to_arrow(data), _get_dataset_name(data, "dataset"), "dataset")
-    items = _to_list(data)
+    skipped: Counter[str] = Counter()
+    items = _to_list(data, skipped)
     _check_spans_key(items, spans_key)
     if items and all(isinstance(item, Document) for item in items):
         return Corpus.from_documents(items)
@@ -102,19 +104,21 @@ def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
         documents = [_to_struct(item, Document, f"document {number}") for number, item in enumerate(items, 1)]
         return Corpus.from_reader(documents, name=name, metadata=metadata)
     if _are_mentions(items):
-        return build_blank_corpus(read_mentions(items), name=name)
-    if not items or not all(map(_is_doc, items)):
+        mentions = read_mentions(items)
+        return build_blank_corpus(mentions._replace(skipped=skipped + Counter(mentions.skipped)), name=name)
+    if not items or not all(_is_doc(_get_doc(item)) for item in items):
         raise _unreadable_error(
             data,
             "a name or a path, a list of documents or mentions, a Hugging Face Dataset, or a list of spaCy's Doc",
         )
-    skipped: Counter[str] = Counter()
     documents = []
-    for number, doc in enumerate(items, 1):
+    for number, item in enumerate(items, 1):
+        doc = _get_doc(item)
         content = read_doc(doc, skipped, spans_key)
-        skipped["documents without an id (numbered)"] += content.id is None
+        doc_id = content.id if doc is item else _read_context_id(item[1])
+        skipped["documents without an id (numbered)"] += doc_id is None
         labels = merge_duplicate_labels(content.to_labels(skipped), skipped)
-        documents.append(Document(content.id or str(number), doc.text, labels, meta=content.meta))
+        documents.append(Document(doc_id or str(number), doc.text, labels, meta=content.meta))
     return Corpus.from_reader(documents, name="docs", skipped=skipped)
 
 
@@ -140,22 +144,24 @@ def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
 
     Raise `UsageError` for other objects, and for a table that lacks a column.
     """
-    name, items = (
-        (_get_dataset_name(data, "dataset"), read_named_rows(_to_arrow(data)))
-        if _is_dataset(data)
-        else ("table", _to_list(data))
-    )
+    name = _get_dataset_name(data, "dataset") if _is_dataset(data) else "table"
+    rows = _list_rows(data)
+    items = _list_elements(data) if rows is None else rows
     if not items or not all(isinstance(item, Mapping) for item in items):
         raise _unreadable_error(data, "a Dataset, a data frame or a list of dictionaries, if columns are named")
-    rows = [
-        TableRow({str(key): _to_plain(value) for key, value in item.items()}, f"{name}: row {number}")
+    table_rows = [
+        TableRow(
+            {str(key): _to_plain(value) for key, value in item.items()},
+            f"{name}: row {number}",
+            null_is_empty=rows is not None,
+        )
         for number, item in enumerate(items, 1)
     ]
-    names = {key: None for row in rows for key in row.fields}
+    names = {key: None for row in table_rows for key in row.fields}
     missing = [column for column in columns.required_columns.values() if column.partition(".")[0] not in names]
     if missing:
         raise UsageError(f"the {name} has no column {missing[0]!r}. It has {', '.join(names)}.")
-    return TableSource(name, name, rows)
+    return TableSource(name, name, table_rows)
 
 
 def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans_key: str | None = None) -> Run:
@@ -168,7 +174,8 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
     """
     if _is_dataset(data) and not _has_mention_rows(data) and spans_key is None:
         return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
-    items: list[ForeignObject] = [*data.items()] if isinstance(data, Mapping) else _to_list(data)
+    skipped: Counter[str] = Counter()
+    items: list[ForeignObject] = [*data.items()] if isinstance(data, Mapping) else _to_list(data, skipped)
     if any(isinstance(item, Run) for item in (data.values() if isinstance(data, Mapping) else items)):
         raise UsageError("found several systems where one is expected. Pass one Run, or all to karat.evaluate_runs.")
     _check_spans_key(items, spans_key)
@@ -179,7 +186,6 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
     if items and all(_is_written_response(item) for item in items):
         gold = None if corpus is None else lambda: corpus
         return build_run_from_objects(map(_to_plain, items), gold, name=name, metadata=metadata)
-    skipped: Counter[str] = Counter()
     if items and all(_is_doc(_get_doc(item)) for item in items):
         documents = _read_docs(items, corpus, skipped, spans_key)
     elif isinstance(data, Mapping):
@@ -246,12 +252,12 @@ class MentionList(NamedTuple):
 def read_mentions(data: ForeignObject) -> MentionList:
     """Read mentions: tuples (document, start, end, entity), dictionaries with these fields, or a data frame of them.
 
-    The entity None is NIL; a mention without the field is unlinked. Repeated mentions are merged and counted. Raise
-    `UsageError` for other objects, and `InputError` for an invalid mention.
+    The entity None is NIL; a mention without the field, or with a missing value in a data frame, is unlinked. Repeated
+    mentions are merged and counted. Raise `UsageError` for other objects, and `InputError` for an invalid mention.
     """
     skipped: Counter[str] = Counter()
     labels: dict[str, list[Label]] = {}
-    for number, item in enumerate(list_mentions(data), 1):
+    for number, item in enumerate(list_mentions(data, skipped), 1):
         where = f"mention {number}"
         fields = {name: item[name] for name in Label.__struct_fields__ if item.get(name) is not None}
         fields |= {"start": _get_first_value(item, "start"), "end": _get_first_value(item, "end")}
@@ -262,12 +268,12 @@ def read_mentions(data: ForeignObject) -> MentionList:
     return MentionList({id: merge_duplicate_labels(mentions, skipped) for id, mentions in labels.items()}, +skipped)
 
 
-def list_mentions(data: ForeignObject) -> list[Mapping[str, ForeignObject]]:
+def list_mentions(data: ForeignObject, skipped: Counter[str] | None = None) -> list[Mapping[str, ForeignObject]]:
     """Return mentions that are tuples, dictionaries or rows of a data frame as dictionaries; see `read_mentions`.
 
-    Raise `UsageError` for other objects.
+    Missing links are counted in `skipped`. Raise `UsageError` for other objects.
     """
-    items = _to_list(data)
+    items = _to_list(data, Counter() if skipped is None else skipped)
     if not _are_mentions(items) and not _is_empty_list(data):
         raise _unreadable_error(data, "a list of (document, start, end, entity), or a data frame with these columns")
     return [_to_dictionary(item) for item in items]
@@ -699,10 +705,27 @@ def _normalise_surface(text: str) -> str:
     return _IGNORED_TEXT.sub("", text).casefold()
 
 
-def _to_list(data: ForeignObject) -> list[ForeignObject]:
-    """Return the elements of an iterable, or the rows of a data frame or an Arrow table as dictionaries.
+def _to_list(data: ForeignObject, skipped: Counter[str]) -> list[ForeignObject]:
+    """Return the elements of an iterable, or the rows of a table as dictionaries; an empty list for anything else.
 
-    Return an empty list for text, a mapping or anything else. Missing values of a data frame become None.
+    A row whose link is missing has no field for it, since a table cannot distinguish NIL from no link. These rows are
+    counted in `skipped`.
+    """
+    rows = _list_rows(data)
+    if rows is None:
+        return _list_elements(data)
+    return [_drop_null_link(row, skipped) for row in rows]
+
+
+def _list_elements(data: ForeignObject) -> list[ForeignObject]:
+    """Return the elements of an iterable; an empty list for text, a mapping or anything else."""
+    return [] if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable) else list(data)
+
+
+def _list_rows(data: ForeignObject) -> list[dict[str, ForeignObject]] | None:
+    """Return the rows of a data frame, a Hugging Face dataset or an Arrow table; None for anything else.
+
+    Missing values of a data frame become None.
     """
     if hasattr(data, "iterrows"):
         rows = data.to_dict("records")  # pandas
@@ -710,9 +733,14 @@ def _to_list(data: ForeignObject) -> list[ForeignObject]:
     for method in ("to_dicts", "to_pylist"):  # Polars and Arrow
         if hasattr(data, method):
             return list(getattr(data, method)())
-    if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
-        return []
-    return read_named_rows(_to_arrow(data)) if _is_dataset(data) else list(data)
+    return read_named_rows(_to_arrow(data)) if _is_dataset(data) else None
+
+
+def _drop_null_link(row: dict[str, ForeignObject], skipped: Counter[str]) -> dict[str, ForeignObject]:
+    """Return a row without the links that are None, and count it in `skipped` if it has one."""
+    names = [name for name in _FIELD_NAMES["entity"] if name in row and row[name] is None]
+    skipped[NULL_LINKS] += bool(names) and _get_first_value(row, "start") is not None
+    return {name: value for name, value in row.items() if name not in names}
 
 
 def _is_empty_list(data: ForeignObject) -> bool:
@@ -728,6 +756,9 @@ def _is_missing(value: ForeignObject) -> bool:
 def _unreadable_error(data: ForeignObject, expected: str) -> UsageError:
     """Make the error for an object of unknown kind; `expected` is what to pass instead."""
     detail = ""
-    if isinstance(data, Iterable) and not isinstance(data, str | bytes | Mapping):
-        detail = " that is empty or has other elements"
+    if _is_empty_list(data):
+        detail = " that is empty"
+    elif isinstance(data, list | tuple):
+        kinds = dict.fromkeys(type(item).__name__ for item in data)
+        detail = f" of {' and '.join(list(kinds)[:_MAX_KINDS])}"
     return UsageError(f"found {type(data).__name__}{detail}. Pass {expected}.")

@@ -499,6 +499,7 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             counts["predictions below the threshold"] = int(
                 (score <= rule.min_score if rule.is_strict else score < rule.min_score).sum()
             )
+            counts["predictions without a score, which count at every threshold"] = int(np.isnan(score).sum())
         counts |= self._count_excluded()
         for plan in plans.views.values():
             name = f"predictions off the gold mentions{f' of {plan.view.task}' if plan.view.task else ''}"

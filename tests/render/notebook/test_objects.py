@@ -72,7 +72,7 @@ def test_dictionaries_with_predictions():
     [
         ([], "found list that is empty"),
         (3, "found int"),
-        ([3], "found list that is empty or has other elements"),
+        ([3], "found list of int"),
         ([[{"start": 0, "end": 3}]], "1 lists of predictions, but tiny has 2 documents"),
         ([{"start": 0, "end": 3}], "expected the id of its document"),
         ([{"id": "a", "word": "Ada", "entity": "Q1"}], "expected `start` and `end`"),
@@ -110,6 +110,11 @@ def test_documents_of_spacy():
     assert run.skipped == {"documents without an id (identified by text)": 2}
     assert karat.evaluate(GOLD, run)["mention:micro.f1"] == 1
     assert predictions(karat.load_run(zip(docs, ["b", {"id": "a"}], strict=True), corpus=GOLD)) == expected
+    pairs = [(docs[0], "b"), (docs[1], {"id": "a"})]
+    assert [(document.id, document.text) for document in karat.load(pairs)] == [
+        ("b", docs[0].text),
+        ("a", docs[1].text),
+    ]
     assert list(predictions(karat.load_run(docs))) == ["1", "2"]
     docs[0].user_data["id"] = "b"
     assert list(predictions(karat.load_run(docs[:1]))) == ["b"]

@@ -44,7 +44,7 @@ class Entity:
     wikidata_entity_id = "Q64"
 class Span:
     def __init__(self, text, start, ln):
-        self.text, self.start, self.ln = text, start, ln
+        self.text, self.start, self.ln, self.coarse_type = text, start, ln, "MENTION"
         self.predicted_entity, self.entity_linking_model_confidence_score = Entity(), 0.75
 """,
     "refined/inference/processor.py": """

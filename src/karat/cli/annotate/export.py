@@ -62,7 +62,7 @@ def command(
 
     from karat.data.absolute_iris import IriBases
     from karat.data.convert import count_losses, select_storable
-    from karat.data.load import get_target_format, save, save_annotations
+    from karat.data.load import get_target_format, save_annotations, write_data
     from karat.model.errors import UsageError
     from karat.model.output.text_layout import format_count
     from karat.protocols.annotation.export import (
@@ -129,6 +129,6 @@ def command(
     if n_notes:
         echo(f"{out}: not stored: notes {n_notes:,}, which stay in the project", err=True)
     corpus = select_storable(corpus, target)
-    save(corpus, out, format=format_name, base=base, entity_base=entity_base)
+    write_data(corpus, out, format=format_name, base=base, entity_base=entity_base)
     size = f"{format_count(len(corpus), 'document')}, {format_count(len(corpus.labels), 'label')}"
     echo(f"{out}: {size} in {target.title}", err=True)

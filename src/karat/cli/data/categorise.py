@@ -9,7 +9,7 @@ from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.output import json_option, to_option
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import gold_format_option, kb_option
-from karat.cli.output import echo, page_width, write_output
+from karat.cli.output import echo, echo_losses, page_width, write_output
 
 
 @karat_command()
@@ -59,23 +59,20 @@ def command(
     """
     from karat.data.categoriser.categorise import categorise, get_tagger
     from karat.data.categoriser.confusion import compare_categories
-    from karat.data.convert import count_losses
-    from karat.data.load import get_target_format, load, save
+    from karat.data.load import get_target_format, load, write_data
     from karat.kb.catalogue import open_kb
     from karat.model.output.progress import track_progress
     from karat.render.data.categories import render_page, to_json
 
     check_paths([gold], [target, json_file])
-    format, target_spec = (None, None) if target is None else get_target_format(target, target_format)
+    format = None if target is None else get_target_format(target, target_format)[0]
     tagger_object = get_tagger(tagger)
     knowledge_base = None if kb is None else open_kb(kb)
     corpus = load(gold, format=gold_format)
     with track_progress(f"categorising {corpus.name}"):
         agreement_scores = compare_categories(corpus, kb=knowledge_base, tagger=tagger_object) if evaluate else {}
         result = categorise(corpus, kb=knowledge_base, tagger=tagger_object, keep=keep_existing)
-    if target is not None and target_spec is not None:
-        save(result.corpus, target, format=format)
-        for name, count in count_losses(result.corpus, target_spec).items():
-            echo(f"{target}: not stored: {name} {count}", err=True)
+    if target is not None:
+        echo_losses(target, write_data(result.corpus, target, format=format))
     write_output(json_file, lambda: to_json(result, agreement_scores))
     echo(render_page(result, agreement_scores, width=page_width()), nl=False, err="-" in (target, json_file))

@@ -71,8 +71,8 @@ def command(
         load,
         load_gold_or_run,
         prepare_to_save,
-        save,
         split_pool_name,
+        write_data,
     )
     from karat.data.steps import apply_steps
     from karat.kb.catalogue import open_kb
@@ -113,7 +113,7 @@ def command(
     data = prepare_to_save(data, target, target_spec, base=base, entity_base=entity_base)
     if losses:  # before anything is written
         echo(page, nl=False, err=True)
-    save(data, target, format=format)
+    write_data(data, target, format=format)
     if not losses:
         echo(page, nl=False, err=True)
     if target_spec.has_iris and base is None and (ids := list_relative_entities(data)):

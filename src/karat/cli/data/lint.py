@@ -12,7 +12,7 @@ from karat.cli.options.declaration import group_options, karat_command, option
 from karat.cli.options.output import json_option, limit_option
 from karat.cli.options.reading import input_options, kind_option
 from karat.cli.options.scoring import format_options, kb_option
-from karat.cli.output import echo, page_width, write_output
+from karat.cli.output import echo, echo_losses, page_width, write_output
 from karat.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def command(
         )
         for file in files
     ]
-    for linted in linted_files:
-        for name, count in linted.not_stored.items():
-            echo(f"{target}: not stored: {name} {count}", err=True)
+    if target is not None:
+        for linted in linted_files:
+            echo_losses(target, linted.not_stored)
     write_output(
         json_file,
         lambda: b"".join(to_json(item.data, item.report, item.remaining or item.report) for item in linted_files),

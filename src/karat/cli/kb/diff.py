@@ -8,7 +8,7 @@ from karat.cli.arguments import check_paths
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.output import json_option
 from karat.cli.options.reading import input_options
-from karat.cli.output import echo, page_width, write_output
+from karat.cli.output import echo, echo_losses, page_width, write_output
 
 
 @karat_command()
@@ -37,7 +37,7 @@ def command(old: str, new: str, gold: str, runs: tuple[str, ...], out: str | Non
 
     from karat.analysis.comparison.entries import disambiguate_names
     from karat.data.kb_changes import CHANGE, add_change_categories, diff_gold_ids
-    from karat.data.load import load, load_run, save, split_pool_name
+    from karat.data.load import load, load_run, split_pool_name, write_data
     from karat.evaluation.evaluation import evaluate
     from karat.kb.catalogue import open_snapshot
     from karat.render.knowledge import encode_diff, render_diff
@@ -54,7 +54,7 @@ def command(old: str, new: str, gold: str, runs: tuple[str, ...], out: str | Non
         if changes.ids
     }
     if out is not None:
-        save(changed_gold, out)
+        echo_losses(out, write_data(changed_gold, out))
     write_output(json_file, lambda: encode_diff(changes, scores))
     if json_file != "-":
         echo(render_diff(changes, scores, width=page_width()), nl=False, err=out == "-")

@@ -9,7 +9,7 @@ from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.output import json_option, to_option
 from karat.cli.options.reading import input_options, source_options
 from karat.cli.options.scoring import kb_option
-from karat.cli.output import page_width, print_page, write_output
+from karat.cli.output import echo_losses, page_width, print_page, write_output
 
 
 @karat_command()
@@ -44,7 +44,7 @@ def command(
     karat kb resolve answers.jsonl resolved.jsonl --gold gold.jsonl --kb DIR
     """
     from karat.data.id_resolution import resolve_ids
-    from karat.data.load import get_target_format, load_gold_or_run, save, split_pool_name
+    from karat.data.load import get_target_format, load_gold_or_run, split_pool_name, write_data
     from karat.kb.catalogue import open_kb
     from karat.render.kb import encode_resolution, render_resolution
 
@@ -53,6 +53,6 @@ def command(
     data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold)
     resolved, report = resolve_ids(data, open_kb(kb))
     if target is not None:
-        save(resolved, target, format=format)
+        echo_losses(target, write_data(resolved, target, format=format))
     write_output(json_file, lambda: encode_resolution(report))
     print_page(lambda: render_resolution(report, list_ids=list_ids, width=page_width()), json_file, target)

@@ -7,7 +7,7 @@ import click
 from karat.cli.arguments import check_paths
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.reading import input_options
-from karat.cli.output import echo
+from karat.cli.output import echo, echo_losses
 
 
 @karat_command()
@@ -20,7 +20,7 @@ def command(overlay: str, gold: str, out: str) -> None:
 
     The output is a gold standard that all commands can read.
     """
-    from karat.data.load import load, save
+    from karat.data.load import load, write_data
     from karat.protocols.verification.overlay import apply_overlay, is_overlay, read_overlay
 
     check_paths([overlay, gold], [out])
@@ -28,7 +28,7 @@ def command(overlay: str, gold: str, out: str) -> None:
         overlay, gold = gold, overlay
         echo(f"karat: {overlay} is the overlay, and {gold} is the gold standard; the arguments were swapped.", err=True)
     patch = apply_overlay(load(gold), read_overlay(overlay))
-    save(patch.corpus, out)
+    echo_losses(out, write_data(patch.corpus, out))
     echo(", ".join(f"{action} {count}" for action, count in patch.applied.items()) or "no changes", err=out == "-")
     for reason, count in patch.excluded.items():
         echo(f"karat: {overlay}: {reason}: {count}", err=True)

@@ -29,7 +29,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from karat.data.convert import count_losses
 from karat.data.lint.context import build_context
 from karat.data.lint.lint import (
     LintInput,
@@ -48,7 +47,7 @@ from karat.data.load import (
     load,
     load_run,
     load_run_for_any,
-    save,
+    write_data,
 )
 from karat.formats.parsing.lines import decode_utf8
 from karat.matching.facts.labels import replace_labels
@@ -126,7 +125,8 @@ def lint_file(
     if gold is not None and not has_predictions:
         raise UsageError(f"--gold is only used with predictions, but {path} is a gold standard. Remove --gold.")
     rules = select_rules(options.only, options.skip, custom_rules.rules, for_predictions=has_predictions)
-    target_spec = None if target is None else get_target_format(target, None)[1]
+    if target is not None:
+        get_target_format(target, None)  # fails before the work if the suffix is unknown
     data = (
         _read_predictions(path, gold, gold_format, predictions_format)
         if has_predictions
@@ -141,13 +141,12 @@ def lint_file(
         skipped=data.skipped,
     )
     report = lint(data.documents, rules, context)
-    if target is None or target_spec is None:
+    if target is None:
         return LintedFile(data, report)
     documents = fix_documents(data.documents, rules, context)
     remaining = lint(documents, rules, context)
     fixed_gold = to_fixed_corpus(data, documents)
-    save(fixed_gold, target)
-    return LintedFile(data, report, remaining, count_losses(fixed_gold, target_spec))
+    return LintedFile(data, report, remaining, write_data(fixed_gold, target))
 
 
 def _read_predictions(

@@ -27,9 +27,10 @@ from karat.kb.ids.normal_forms import (
 )
 from karat.kb.protocol import KB
 from karat.matching.read.pairing import Pairing
-from karat.matching.read.read_options import canonical_ids
+from karat.matching.read.read_options import canonical_ids, find_nil_items
 from karat.model.results.result import IdHealth
 from karat.model.spec.settings.conventions import Ids
+from karat.model.spec.settings.nil_spellings import NIL_LIKE_WORD
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, Bools, Ints, Longs, Mentions
 from karat.model.tables.digest import hash_strings
@@ -38,6 +39,7 @@ _MAX_SCHEMES = 4  # named in a sentence
 _NAME, _SPACES, _UNDERSCORES = "title", "title ", "title_"
 _NO_TITLE = "text"
 _OTHER_CHARACTERS = re.compile(r"[][<>{}|]")  # what no title of Wikipedia contains
+_NIL_LIKE = "ids like NIL"
 TITLE_KINDS = frozenset({_NAME, _SPACES, _UNDERSCORES})
 """The kinds of titles of Wikipedia."""
 _TITLES = {
@@ -92,11 +94,12 @@ def has_shared_id(pairing: Pairing) -> bool:
 def _mask_linked(pairing: Pairing) -> tuple[Bools, Bools]:
     """Return the masks of linked gold labels and predictions inside the evaluated part of documents.
 
-    Gold quantities and datetimes are excluded, because they may be linked to their value.
+    Gold quantities and datetimes are excluded, because they may be linked to their value, and what is NIL by its id.
     """
+    labels, predictions, nil_ids = pairing.corpus.labels, pairing.run.predictions, pairing.read_options.nil_ids
     gold_mask, prediction_mask = pairing.inside_masks
-    gold_mask &= (pairing.corpus.labels.entity >= 0) & (pairing.gold_kind == 0)
-    return gold_mask, prediction_mask & (pairing.run.predictions.entity >= 0)
+    gold_mask &= (labels.entity >= 0) & (pairing.gold_kind == 0) & ~find_nil_items(labels, nil_ids)
+    return gold_mask, prediction_mask & (predictions.entity >= 0) & ~find_nil_items(predictions, nil_ids)
 
 
 def collect_id_statistics(pairing: Pairing, kb: KB | None) -> tuple[IdStatistics, IdStatistics]:
@@ -199,6 +202,7 @@ class _IdPatterns(NamedTuple):
 
 
 _PATTERNS = (
+    (NIL_LIKE_WORD, "NIL"),
     (r"^(https?://(?:[a-z-]+\.)*(?:wikipedia\.org/wiki|dbpedia\.org/resource)/)[^#_\s](?s:.*)$", r"\1X"),
     (r"^(https?://www\.wikidata\.org/(?:entity|wiki)/)Q[1-9][0-9]*$", r"\1Q1"),
     (r"^[^:/]*[][<>{}|][^:/]*$", "<a>"),
@@ -249,9 +253,11 @@ def _name_scheme(id: str, context: IdContext) -> str:
 def get_id_kind(id: str) -> str:
     """Return the kind of an id: its pattern, such as `Q0` for all ids of Q and a number. Kinds never match each other.
 
-    Titles of Wikipedia have three kinds: with spaces, with underscores, and of one word. Texts with characters that no
-    title contains, such as `<NO_MAPPING>`, are another one.
+    Titles of Wikipedia have three kinds: with spaces, with underscores, and of one word. Words that look like NIL, and
+    other texts with characters that no title contains, are kinds of their own.
     """
+    if re.search(NIL_LIKE_WORD, id):
+        return _NIL_LIKE
     kind = id_pattern(id)
     if kind != _NAME:
         return kind
@@ -294,7 +300,7 @@ def assess_ids(
     `id_setting` is the setting `ids`; `is_bridge` is whether `kb` was chosen automatically. Numbers of unknown ids are
     None if the knowledge base does not list ids.
     """
-    n_unmatchable = _count_unmatchable(predictions, gold)
+    n_unmatchable = _count_unmatchable(predictions, gold, with_nil_like=False)
     kb_schemes = gold.kb_schemes | predictions.kb_schemes
     has_listing = kb is not None and bool(kb_schemes or gold.missing_counts or predictions.missing_counts)
     unknown_counts = [
@@ -309,7 +315,7 @@ def assess_ids(
         kb="" if kb is None else kb.name,
         mismatch=_describe_mismatch(gold, predictions) or "",
         bridge=f"{kb.name}@{kb.digest}" if kb is not None and is_bridge else "",
-        unmatchable_gold=_count_unmatchable(gold, predictions),
+        unmatchable_gold=_count_unmatchable(gold, predictions, with_nil_like=False),
         unknown_predictions=unknown_counts[0] if has_listing else None,
         unknown_gold=unknown_counts[1] if has_listing else None,
         undecided=sum(predictions.missing_counts.values()) - unknown_counts[0],
@@ -318,15 +324,19 @@ def assess_ids(
     )
 
 
-def _count_unmatchable(side: IdStatistics, other: IdStatistics) -> int:
+def _count_unmatchable(side: IdStatistics, other: IdStatistics, *, with_nil_like: bool = True) -> int:
     """Return the number of annotations of `side` whose ids are all of kinds that `other` does not have.
 
-    0 if `other` has no ids. See `get_id_kind` for kinds.
+    0 if `other` has no ids. See `get_id_kind` for kinds. Ids that look like NIL have a note of their own.
     """
     kinds_there = add_title_kinds(frozenset().union(*other.kind_counts))
     if not other.schemes:
         return 0
-    return sum(count for kinds, count in side.kind_counts.items() if kinds.isdisjoint(kinds_there))
+    return sum(
+        count
+        for kinds, count in side.kind_counts.items()
+        if kinds.isdisjoint(kinds_there) and (with_nil_like or kinds != {_NIL_LIKE})
+    )
 
 
 def find_mismatch(gold: IdStatistics, predictions: IdStatistics) -> str | None:
@@ -378,7 +388,8 @@ def _suggest_remedy(
 
     def count_unmatched(convert: Callable[[str], str]) -> int:
         gold_schemes = set(map(convert, gold.schemes))
-        return sum(count for scheme, count in predictions.schemes.items() if convert(scheme) not in gold_schemes)
+        schemes = {scheme: count for scheme, count in predictions.schemes.items() if scheme != _NIL_LIKE}
+        return sum(count for scheme, count in schemes.items() if convert(scheme) not in gold_schemes)
 
     has_same_scheme = count_unmatched(str) < n_unmatchable
     if has_same_scheme and kb is not None:  # it knows some ids of the scheme and lacks others

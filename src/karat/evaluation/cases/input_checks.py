@@ -27,7 +27,7 @@ from karat.model.results.failures import FAILED_NOTE, describe_failures, group_b
 from karat.model.results.result import WARNING
 from karat.model.results.statistics import Statistics
 from karat.model.run import Run
-from karat.model.spec.settings.conventions import Ids
+from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.model.spec.settings.nil_spellings import NIL_ID, NIL_LIKE, NOT_IN_WIKI
 from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import hash_strings
@@ -446,9 +446,11 @@ def _nil_like_notes(side_name: str, side: SideChecks) -> Iterator[str]:
     """Yield a note for each id that looks like NIL."""
     for name, count in side.nil_like_ids:
         verb = "is" if count == 1 else "are"
+        value = NilIds.find_value(name)
+        remedy = "" if value is None else f"; --set nil-ids={value} reads it as NIL"
         yield (
             f"{format_count(count, side_name)} {verb} linked to the id {name!r}, which is an ordinary entity: "
-            "NIL is written as null"
+            f"NIL is written as null{remedy}"
         )
 
 

@@ -610,13 +610,15 @@ class Result(TableDisplay, ChartDisplay):
         return escape_json(msgspec.json.encode(file))
 
     @classmethod
-    def from_json(cls, data: bytes, *, where: str = "result") -> Result:
+    def from_json(cls, data: bytes | str | Mapping[str, Any], *, where: str = "result") -> Result:
         """Parse the content of a result file; raise `InputError` if it is invalid. `where` names it in messages.
 
-        The result has no verdicts and no evaluation.
+        `data` is the text of the file, or what `json.load` returns. The result has no verdicts and no evaluation.
         """
         import pyarrow as pa
 
+        if isinstance(data, Mapping):
+            data = msgspec.json.encode(data)
         try:
             file = decode_json(data, ResultFile)
             if (defect := _find_defect(file)) is not None:

@@ -27,6 +27,7 @@ MEASURE = Measure(
     from_measures=_derive_score,
     share_counts=_share_counts,
     needs_detection=True,
-    note="A mention is detected if any prediction, linked or not, matches its span (for `strong` as in `mention`, for "
-    "`weak` as in `mention-weak`). Only linked, required mentions that pass the filters count.",
+    note="A mention is detected if a prediction, linked or not, matches its span (for `strong` as in `mention`, for "
+    "`weak` as in `mention-weak`). A prediction detects one mention, also if several share its span. Only linked, "
+    "required mentions that pass the filters count.",
 )

@@ -51,7 +51,7 @@ SYSTEM = System(
         extra_features="descriptions, types",
     ),
     sample=SystemSample(
-        text="Berlin is old.",
+        text="Berlin in 2026.",
         options={"python": "{python}", "env": "PYTHONPATH"},
         package={
             "refined/__init__.py": "",
@@ -60,9 +60,11 @@ SYSTEM = System(
 class Entity:
     wikidata_entity_id = "Q64"
 class Span:
-    def __init__(self, text, start, ln):
-        self.text, self.start, self.ln = text, start, ln
-        self.predicted_entity, self.entity_linking_model_confidence_score = Entity(), 0.75
+    def __init__(self, text, start, ln, coarse_type="MENTION"):
+        self.text, self.start, self.ln, self.coarse_type = text, start, ln, coarse_type
+        self.predicted_entity, self.entity_linking_model_confidence_score = None, None
+        if coarse_type == "MENTION":
+            self.predicted_entity, self.entity_linking_model_confidence_score = Entity(), 0.75
 """,
             "refined/inference/__init__.py": "",
             "refined/inference/processor.py": """
@@ -72,9 +74,9 @@ class Refined:
     def from_pretrained(cls, model_name, entity_set):
         return cls()
     def process_text(self, text, spans=None):
-        return spans or [Span(text[:6], 0, 6)]
+        return spans or [Span(text[:6], 0, 6), Span(text[10:14], 10, 4, "DATE")]
 """,
         },
-        predictions=(Prediction(0, 6, "Q64", score=0.75),),
+        predictions=(Prediction(0, 6, "Q64", score=0.75), Prediction(10, 14)),
     ),
 )

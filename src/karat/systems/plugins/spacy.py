@@ -39,7 +39,7 @@ SYSTEM = System(
     requirements=("an environment with spaCy and a pipeline with an entity linker",),
     external_access=lambda options: ExternalAccess(command=_command(options)),
     sample=SystemSample(
-        text="Berlin is near Atlantis.",
+        text="Berlin is near Atlantis 2026.",
         options={"argument": "pipeline", "python": "{python}", "env": "PYTHONPATH"},
         package={
             "spacy.py": """
@@ -48,9 +48,14 @@ def load(name):
     return lambda text: SimpleNamespace(ents=[
         SimpleNamespace(start_char=0, end_char=6, kb_id_="Q64", label_="GPE"),
         SimpleNamespace(start_char=15, end_char=23, kb_id_="NIL", label_="LOC"),
+        SimpleNamespace(start_char=24, end_char=28, kb_id_="", label_="DATE"),
     ])
 """,
         },
-        predictions=(Prediction(0, 6, "Q64", types=("GPE",)), Prediction(15, 23, None, types=("LOC",))),
+        predictions=(
+            Prediction(0, 6, "Q64", types=("GPE",)),
+            Prediction(15, 23, None, types=("LOC",)),
+            Prediction(24, 28, types=("DATE",)),
+        ),
     ),
 )

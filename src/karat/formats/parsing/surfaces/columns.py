@@ -19,7 +19,7 @@ ROLES: Final[Mapping[str, str]] = {
     "mention": "the text of the mention, in place of a span or to check it",
     "before": "the text before the mention, if the mention occurs more than once",
     "after": "the text after the mention",
-    "entity": "the id of the entity; NIL or null is NIL, an empty cell is unlinked",
+    "entity": "the id of the entity; NIL, or null in JSON, is NIL; an empty cell is unlinked",
     "type": "the type of the mention",
     "score": "the confidence of the system",
     "texts": "a folder next to the table with DOC.txt, or another table there with columns for doc and text",
@@ -135,7 +135,8 @@ _COMMON_NAMES: Final[Mapping[str, Sequence[str]]] = {
 
 def suggest_roles(columns: Iterable[str]) -> str:
     """Suggest a value of `--columns` for doc, start, end and entity, guessed from common names; `…` if none fits."""
-    normalised = {re.sub(r"\W+", "_", name).lower(): name for name in columns}
+    nested_first = sorted(columns, key=lambda name: "." not in name)  # so that other columns win
+    normalised = {re.sub(r"\W+", "_", name.rpartition(".")[2]).lower(): name for name in nested_first}
     roles = {
         role: next((normalised[n] for n in names if n in normalised), "…") for role, names in _COMMON_NAMES.items()
     }

@@ -22,6 +22,7 @@ from karat.formats.parsing.surfaces.table_rows import (
     get_value,
     has_column,
     is_nested,
+    list_fields,
     read_column_names,
     read_rows,
 )
@@ -35,6 +36,9 @@ from karat.model.spec.settings.nil_spellings import NIL_ID
 
 PreviewCallback = Callable[[str, Sequence[str]], None]
 """Callback that gets the name of a file and a preview of its first mentions."""
+
+NULL_LINKS: Final = "mentions whose link is null in a table (unlinked; NIL is written NIL)"
+"""The description of nulls that are read as empty cells."""
 
 _BOM = b"\xef\xbb\xbf"
 _N_PREVIEWS = 3
@@ -122,7 +126,7 @@ def read_table_corpus(source: TableSource, columns: ColumnRoles, on_preview: Pre
     texts = GoldTexts(None, source.label)
     documents: list[Document] = []
     locations: list[str] = []
-    for doc_id, document in _read_documents(source, columns).items():
+    for doc_id, document in _read_documents(source, columns, skipped).items():
         if document.text is None:
             skip_or_raise(
                 InputError(
@@ -161,7 +165,8 @@ def read_table_run(
     on_preview: PreviewCallback | None = None,
 ) -> Run:
     """Read predictions from a table and preview the first ones; `gold` loads the corpus with the texts, if needed."""
-    documents = _read_documents(source, columns)
+    skipped: Counter[str] = Counter()
+    documents = _read_documents(source, columns, skipped)
     if not documents:
         raise empty_file_error(source.label)
     responses = [
@@ -169,7 +174,7 @@ def read_table_run(
         for doc_id, document in documents.items()
     ]
     texts = GoldTexts(gold, source.label)
-    run = build_run(responses, texts, name=source.stem)
+    run = build_run(responses, texts, name=source.stem, skipped=skipped)
     if on_preview is not None:
         own_texts = {response.id: response.text for response, _ in responses}
         lines = [
@@ -198,10 +203,11 @@ def _format_preview(doc_id: str, item: Label | Prediction, text: str | None) -> 
 # --- rows
 
 
-def _read_documents(source: TableSource, columns: ColumnRoles) -> dict[str, _TableDocument]:
+def _read_documents(source: TableSource, columns: ColumnRoles, skipped: Counter[str]) -> dict[str, _TableDocument]:
     """Read the documents of a table with their mentions, by id, in the order of their first rows.
 
-    The error policy decides whether an invalid row raises `InputError`, or is skipped and counted in `Defects`.
+    Nulls that are empty cells are counted in `skipped`. The error policy decides whether an invalid row raises
+    `InputError`, or is skipped and counted in `Defects`.
     """
     documents: dict[str, _TableDocument] = {}
     ids: dict[str, str] = {}
@@ -213,7 +219,9 @@ def _read_documents(source: TableSource, columns: ColumnRoles) -> dict[str, _Tab
             text = _parse_text(row, columns)
             doc_id = _parse_id(row, columns, ids, text)
             items = list(_split_mentions(row, columns))
-            predictions = [item for item in (_parse_prediction(item, columns) for item in items) if item is not None]
+            mentions = [(item, _parse_prediction(item, columns)) for item in items]
+            predictions = [prediction for _, prediction in mentions if prediction is not None]
+            skipped[NULL_LINKS] += sum(_has_null_link(item, columns) for item, mention in mentions if mention)
             has_mentions |= bool(predictions) or any(item is not row for item in items)
             if source.texts is not None:
                 text = source.texts(doc_id)
@@ -291,10 +299,11 @@ def _split_mentions(row: TableRow, columns: ColumnRoles) -> Iterator[TableRow]:
         if len(values or ()) != len(members) or (values is None and get_value(row.fields, name) is not None):
             expected = f"a list of {len(members)} values, as in {key!r}"
             raise _cell_error(row, name, get_value(row.fields, name) if values is None else values, expected)
+    names = tuple(list_fields(path, get_value(row.fields, path)))
     for index in range(len(members)):
         fields = {name: values[index] for name, (_, values) in lists.items() if values is not None}
         present = {name: value for name, value in fields.items() if value is not _ABSENT}
-        yield TableRow(present, f"{row.location}, {path} {index + 1}")
+        yield row._replace(fields=present, location=f"{row.location}, {path} {index + 1}", names=names)
 
 
 def _find_list(row: TableRow, name: str) -> tuple[str, list[Any] | None]:
@@ -377,7 +386,7 @@ def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction 
 def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
     """Return the entity of a row: None (NIL) for null or `NIL`, `UNLINKED` for an empty cell or no column."""
     name = columns.by_role.get("entity")
-    if name is None or not has_column(row.fields, name):
+    if name is None or not has_column(row.fields, name) or _has_null_link(row, columns):
         return UNLINKED
     value = get_value(row.fields, name)
     if value is None or value == NIL_ID:
@@ -387,6 +396,12 @@ def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
     if not isinstance(value, str):
         raise _cell_error(row, name, value, "the id of an entity")
     return replace_surrogates(value.strip()) or UNLINKED
+
+
+def _has_null_link(row: TableRow, columns: ColumnRoles) -> bool:
+    """Return whether the entity of a row is null, and null is an empty cell."""
+    name = columns.by_role.get("entity")
+    return row.null_is_empty and name is not None and name in row.fields and row.fields[name] is None
 
 
 def _parse_text_cell(row: TableRow, column: str, value: object) -> str | None:
@@ -431,9 +446,10 @@ def _parse_offset_cell(row: TableRow, column: str, value: object) -> int | None:
 
 def _cell_error(row: TableRow, column: str, value: object, expected: str) -> InputError:
     """Build the error for a missing (None) or invalid value of a column."""
+    existing = f" (it has {', '.join(row.names)})" if row.names and column not in row.names else ""
     return InputError(
         row.location,
-        actual=f"{str(value)[:40]!r} in the column {column!r}" if value is not None else f"nothing in {column!r}",
+        actual=f"nothing in {column!r}{existing}" if value is None else f"{str(value)[:40]!r} in the column {column!r}",
         expected=expected,
         remedy="Correct the row, or choose another column with --columns",
     )

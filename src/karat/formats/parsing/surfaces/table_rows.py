@@ -29,6 +29,10 @@ class TableRow(NamedTuple):
     """Values by column."""
     location: str
     """File and line, for error messages."""
+    names: tuple[str, ...] = ()
+    """The columns that exist, if `fields` has only those that are read, for error messages."""
+    null_is_empty: bool = False
+    """Whether null is an empty cell, as in Arrow tables and data frames, rather than a value."""
 
 
 def read_column_names(source: ByteSource, *, is_headerless: bool = False) -> list[str]:
@@ -48,6 +52,27 @@ def read_column_names(source: ByteSource, *, is_headerless: bool = False) -> lis
     except InputError:  # reported when the table is read
         pass
     return [*names]
+
+
+def read_nested_names(source: ByteSource) -> list[str]:
+    """Return the column names of a file, with paths to the fields of lists of objects (`entities.start`)."""
+    if not is_nested(source):
+        return read_column_names(source)
+    names: dict[str, None] = {}
+    try:
+        for row in islice(read_rows(source, is_headerless=False), _N_SAMPLED):
+            for name, value in row.fields.items():
+                names.update(dict.fromkeys(list_fields(name, value) or [name]))
+    except InputError:  # reported when the table is read
+        pass
+    return [*names]
+
+
+def list_fields(path: str, value: object) -> list[str]:
+    """Return the paths of the fields of the objects in a list; none if the value is not a list of objects."""
+    members = value if isinstance(value, list) else []
+    names = {name: None for member in members if isinstance(member, Mapping) for name in member}
+    return [f"{path}.{name}" for name in names]
 
 
 def is_json(source: ByteSource) -> bool:
@@ -84,7 +109,7 @@ def read_rows(source: ByteSource, *, is_headerless: bool) -> Iterator[TableRow]:
     """
     if is_arrow(source):
         for number, fields in enumerate(read_named_rows(read_arrow_table(source)), 1):
-            yield TableRow(fields, f"{source.label}: row {number}")
+            yield TableRow(fields, f"{source.label}: row {number}", null_is_empty=True)
         return
     start = source.first_bytes.removeprefix(_BOM).lstrip()
     if start.startswith(b"["):

@@ -164,6 +164,11 @@ class NilIds(Convention):
         """Regular expression of the ids that are NIL; empty if none is."""
         return _NIL_PATTERNS[self]
 
+    @classmethod
+    def find_value(cls, id: str) -> NilIds | None:
+        """Return the value that reads an id as NIL and the fewest others; None if no value does."""
+        return next((value for value in _NARROW_TO_BROAD if value.is_nil(id)), None)
+
     def is_nil(self, entity: object) -> bool:
         """Return whether an entity (an id, None or `UNLINKED`) is NIL."""
         is_nil_id = isinstance(entity, str) and bool(self.pattern) and re.search(self.pattern, entity) is not None
@@ -178,6 +183,7 @@ _NIL_PATTERNS = {
     NilIds.BAT: f"^(?:{'|'.join(map(re.escape, BAT_NIL_IDS))}|{NIL_ID}[0-9]*)$",
     NilIds.HIPE: f"^{NIL_ID}$",
 }
+_NARROW_TO_BROAD = (NilIds.HIPE, NilIds.NOT_IN_WIKI, NilIds.NELEVAL, NilIds.BAT, NilIds.ELEVANT)
 
 
 class Optional(Convention):

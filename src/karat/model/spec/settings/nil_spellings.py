@@ -51,9 +51,11 @@ def is_prose_nil(link: str) -> bool:
     return not words or _PROSE_NIL.fullmatch(words) is not None
 
 
-NIL_LIKE: Final = (
+NIL_LIKE_WORD: Final = (
     r"^(?:(?i:<?(?:nil|none|null|n/a|unk|unknown|no[-_ ](?:mapping|match|entity|link|kb|wikipedia|wikidata))"
     r">?|\*null\*|nan|<unk_wid>|--nme--|not_in_kb)|O|-|NIL[-_:]?[0-9]+)$"
-    f"|{NOT_IN_WIKI}"
 )
+"""Regular expression of words that look like NIL."""
+
+NIL_LIKE: Final = f"{NIL_LIKE_WORD}|{NOT_IN_WIKI}"
 """Regular expression of ids that look like NIL. Karat warns about them if they count as entities."""

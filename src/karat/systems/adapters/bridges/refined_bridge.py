@@ -26,8 +26,12 @@ def open_linker(model: str, entity_set: str) -> Callable[[str, list[list[int]]],
 
 
 def _to_prediction(span: Any) -> dict[str, Any]:  # noqa: ANN401  # of a package that is not installed here
-    """Convert a span of ReFinED to a prediction in Karat's JSON; without an entity it is NIL."""
-    entity = getattr(span.predicted_entity, "wikidata_entity_id", None)
+    """Convert a span of ReFinED to a prediction in Karat's JSON.
+
+    An entity without id is NIL. A date or number, which ReFinED detects but does not link, is unlinked.
+    """
+    prediction = {"start": span.start, "end": span.start + span.ln}
+    if span.coarse_type == "MENTION":
+        prediction["entity"] = getattr(span.predicted_entity, "wikidata_entity_id", None)
     score = span.entity_linking_model_confidence_score
-    prediction = {"start": span.start, "end": span.start + span.ln, "entity": entity}
     return prediction if score is None else {**prediction, "score": float(score)}

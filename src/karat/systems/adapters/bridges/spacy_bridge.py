@@ -18,6 +18,7 @@ def open_linker(model: str) -> Callable[[str, list[list[int]]], list[dict[str, A
 
 
 def _to_prediction(entity: Any) -> dict[str, Any]:  # noqa: ANN401  # of a package that is not installed here
-    """Convert an entity of spaCy to a prediction in Karat's JSON; an entity without id is NIL."""
-    entity_id = None if entity.kb_id_ in ("", "NIL") else entity.kb_id_
-    return {"start": entity.start_char, "end": entity.end_char, "entity": entity_id, "types": [entity.label_]}
+    """Convert an entity of spaCy to a prediction in Karat's JSON; `NIL` is NIL, an entity without id is unlinked."""
+    prediction = {"start": entity.start_char, "end": entity.end_char, "types": [entity.label_]}
+    link = {"entity": None if entity.kb_id_ == "NIL" else entity.kb_id_} if entity.kb_id_ else {}
+    return prediction | link
