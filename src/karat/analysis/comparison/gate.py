@@ -214,7 +214,7 @@ def _compare_versions(scores: DatasetScores, max_drop: float) -> DatasetChange:
     """Decide from the interval of the difference whether the score got worse by more than `max_drop` on a dataset.
 
     A score gets worse if it drops or, for a measure whose lower values are better, if it rises. Without an interval
-    the decision is `untested`, or `undefined` if only the new version has no score.
+    the decision is `untested`, `undefined` if only the new version has no score, or `inconclusive` if only the old one.
     """
     (pair,) = scores.pairs
     sign = 1 if pair.system_a == NEW else -1
@@ -228,6 +228,8 @@ def _compare_versions(scores: DatasetScores, max_drop: float) -> DatasetChange:
     values = scores.scores[OLD].value, scores.scores[NEW].value
     if values[0] is not None and values[1] is None:
         state = "undefined"
+    elif values[0] is None and values[1] is not None:
+        state = "inconclusive"  # there is no score to lose
     reason = None if low is not None else pair.reason or "too few documents for an interval"
     return DatasetChange(scores.name, *values, difference, low, high, state, reason)
 
