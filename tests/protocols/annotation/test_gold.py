@@ -251,3 +251,17 @@ def test_either_link_of_a_demonym_is_correct():
     for entity in ("Q15180", "Q4413"):
         run = Run.from_responses([Response("d0", (Prediction(30, 36, entity),))], name="system")
         assert evaluate(gold, run, measures=["strong:micro.f1"])["strong:micro.f1"] == 1
+
+
+def test_names_of_entities_are_in_the_gold_standard():
+    """An annotator who linked by hand has no name; the name of NIL is no name of an entity."""
+    recorder = Recorder()
+    recorder.finish("a", 0, Label(30, 36, "Q15180"), Label(44, 47, None))
+    recorder.finish("b", 0, Label(30, 36, "Q15180", name="Soviet Union"), Label(44, 47, None, name="Ann"))
+    (document,) = build_gold(make_project([make_task()]), recorder.records).documents
+    assert document.labels == (Label(30, 36, "Q15180", name="Soviet Union"), Label(44, 47, None))
+
+
+def test_the_id_of_a_date_stays():
+    date = Label(51, 56, "Q2955", kind="datetime", optional=True)
+    assert build_document(make_task(), annotate(date)).labels == (date,)

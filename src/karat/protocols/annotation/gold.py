@@ -248,7 +248,7 @@ def build_document(task: AnnotationTask, labels: Iterable[AnnotatedLabel]) -> Do
         msgspec.structs.replace(
             label,
             entity=get_entity(label),
-            name=None,  # only labels made of suggestions have one
+            name=label.name if isinstance(label.entity, str) else None,
             mention_id=names.get(mention),
             parent=None if (parent := parents[mention]) is None else names[parent],
         )
