@@ -13,6 +13,7 @@ from karat.protocols.annotation.gold import (
     build_document,
     build_gold,
     collect_versions,
+    count_annotators,
 )
 from karat.protocols.annotation.regions import has_same_structure
 from karat.protocols.annotation.rounds import find_overruled, plan_round
@@ -265,3 +266,11 @@ def test_names_of_entities_are_in_the_gold_standard():
 def test_the_id_of_a_date_stays():
     date = Label(51, 56, "Q2955", kind="datetime", optional=True)
     assert build_document(make_task(), annotate(date)).labels == (date,)
+
+
+def test_annotators_are_counted_where_enough_of_them_finished():
+    project, recorder = make_project([make_task(0), make_task(1), make_task(2)]), Recorder()
+    assert count_annotators(project, recorder.records) == (2, 2)
+    for person, task in (("a", 0), ("b", 0), ("c", 0), ("a", 1), ("b", 1), ("a", 2)):
+        recorder.finish(person, task)
+    assert count_annotators(project, recorder.records) == (2, 3)
