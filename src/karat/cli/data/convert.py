@@ -64,6 +64,7 @@ def command(
     karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4
     """
     from karat.data.absolute_iris import find_relative_id, list_relative_entities
+    from karat.data.catalogue import list_other_splits
     from karat.data.convert import count_losses, replace_texts, select_storable
     from karat.data.load import (
         convert_in_blocks,
@@ -81,6 +82,9 @@ def command(
     from karat.model.output.text_layout import format_count
     from karat.render.data.conversion import render_page
 
+    for part in split_pool_name(source):
+        if other_splits := list_other_splits(part):
+            echo(f"{part}: the default split only. Not converted: {', '.join(other_splits)}", err=True)
     check_paths([*split_pool_name(source), *filter(None, [texts])], [target])
     format, target_spec = get_target_format(target, target_format)
     if not steps and texts is None and gold is None and base is None and entity_base is None:
