@@ -239,3 +239,9 @@ def test_the_name_of_a_database_alone_is_no_id(tmp_path):
     corpus = karat.load(made)
     assert corpus["a"].labels == (Label(0, 3, UNLINKED, types=("GPE",)),)
     assert corpus.skipped == {"normalizations without an id": 1}
+
+
+def test_a_missing_text_is_named_without_the_format(tmp_path):
+    made = folder(tmp_path, a_ann="T1\tGPE 0 3\tUlm\n", b_txt="Ulm", b_ann="T1\tGPE 0 3\tUlm\n")
+    with pytest.raises(InputError, match=r"a\.ann: found no text file of the same name; expected a\.txt"):
+        karat.load(made)
