@@ -17,7 +17,7 @@ from karat.matching.facts.facts import label_facts
 from karat.matching.facts.label_traits import TRAITS
 from karat.model.registry import get_plugin
 from karat.model.spec.step import Step
-from karat.model.truth import UNKNOWN, YES
+from karat.model.truth import NO, UNKNOWN, YES
 from karat.render.data.stats import render_paper_table
 
 TEXT = "The German visited Berlin. Angela Merkel met her there in may."
@@ -375,6 +375,15 @@ def test_types_in_any_usual_spelling_have_their_role(type_id, role):
     document = Document("a", "A", (Label(0, 1, "Q1", types=(type_id,)),))
     columns = describe(Corpus.from_documents([document])).columns
     assert {name for name in ("person", "location", "organisation") if columns[name].number} == ({role} - {None})
+
+
+@pytest.mark.parametrize(("type_id", "expected"), [("Entity", YES), ("MENTION", YES), ("LOC", NO), ("drink", NO)])
+def test_general_types_leave_the_role_to_the_entity(type_id, expected):
+    corpus = Corpus.from_documents([Document("a", "Ada", (Label(0, 3, "Q7259", types=(type_id,)),))])
+    kb = InMemoryKB.from_tables(types={"Q7259": ("Q215627",)})
+    assert TRAITS["person"].evaluate(label_facts(corpus, kb)).tolist() == [expected]
+    if type_id == "Entity":
+        assert TRAITS["person"].evaluate(label_facts(corpus, None)).tolist() == [UNKNOWN]
 
 
 def test_types_have_names(karat_cli, tmp_path):

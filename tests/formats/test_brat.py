@@ -224,3 +224,24 @@ def test_predictions_come_back(responses):
 
 def _text_of(response):
     return "x" * max([1, *(prediction.end for prediction in response.predictions)])
+
+
+def test_a_span_beside_its_surface_is_an_error_that_lint_moves(tmp_path, karat_cli):
+    ann = "T1\tGPE 0 6\tBerlin\nT2\tGPE 22 28\tPoland\n"
+    made = folder(tmp_path / "made", a_txt="Berlin is an hour from Poland.", a_ann=ann)
+    ran = karat_cli("data", "lint", made, "--only", "surface", "--fix", tmp_path / "fixed.jsonl")
+    assert "error surface" in ran.out
+    assert [label.span for label in karat.load(tmp_path / "fixed.jsonl")["a"].labels] == [(0, 6), (23, 29)]
+
+
+def test_the_name_of_a_database_alone_is_no_id(tmp_path):
+    made = folder(tmp_path, a_txt="Ulm", a_ann="T1\tGPE 0 3\tUlm\nN1\tReference T1 Wikidata:\tUlm\n")
+    corpus = karat.load(made)
+    assert corpus["a"].labels == (Label(0, 3, UNLINKED, types=("GPE",)),)
+    assert corpus.skipped == {"normalizations without an id": 1}
+
+
+def test_a_missing_text_is_named_without_the_format(tmp_path):
+    made = folder(tmp_path, a_ann="T1\tGPE 0 3\tUlm\n", b_txt="Ulm", b_ann="T1\tGPE 0 3\tUlm\n")
+    with pytest.raises(InputError, match=r"a\.ann: found no text file of the same name; expected a\.txt"):
+        karat.load(made)

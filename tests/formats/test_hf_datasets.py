@@ -255,3 +255,19 @@ def test_a_folder_that_karat_writes_is_as_the_library_saves_it(tmp_path, kind, k
         karat.save(read(source), folder, format="hf-datasets")
     with pytest.raises(karat.UsageError, match="no folder"):
         karat.save(read(source), tmp_path / "nowhere" / "mine", format="hf-datasets")
+
+
+@pytest.mark.parametrize(
+    ("licence", "expected"),
+    [("CC BY 4.0", "cc-by-4.0"), ("Apache-2.0", "apache-2.0"), ("CC0", "cc0-1.0"), ("Ask the authors", "other")],
+)
+def test_the_card_of_a_split_says_what_its_metadata_state(licence, expected, tmp_path):
+    metadata = {"licence": licence, "split": "dev", "creators": "Ada", "description": "Short texts."}
+    corpus = karat.Corpus.from_documents([karat.Document("d", "Ulm")], **metadata)
+    karat.save(corpus, tmp_path / "hub", format="hf-hub")
+    card = (tmp_path / "hub" / "README.md").read_text()
+    assert (tmp_path / "hub" / "dev.parquet").exists()
+    assert f'license: "{expected}"' in card
+    assert "Short texts." in card
+    assert "- Creators: Ada" in card
+    assert "`linked`" in card

@@ -65,7 +65,8 @@ def test_offsets_in_bytes_and_utf16_are_told_by_the_surfaces(tmp_path):
 def test_repeated_and_odd_mentions_are_counted(tmp_path):
     rows = ["7|t|chalk", "7|a|", *["7\t0\t5\tchalk\tDrug\tD1"] * 2, "7\t0\t5\tchalk\tRock\tD1", "7\t0\t2\tcho\tX\t-"]
     corpus = karat.load(written(tmp_path, "\n".join(rows)))
-    assert next(iter(corpus)).labels == (Label(0, 5, "D1", types=("Drug", "Rock")), Label(0, 2, UNLINKED, types=("X",)))
+    chalk = Label(0, 5, "D1", types=("Drug", "Rock"))
+    assert next(iter(corpus)).labels == (chalk, Label(0, 2, UNLINKED, types=("X",), categories=("surface:cho",)))
     assert corpus.skipped == {
         "duplicate annotations (merged)": 1,
         "duplicate annotations of another type (types merged)": 1,

@@ -88,6 +88,16 @@ def list_relative_entities(data: Corpus | Run) -> list[str]:
     return [id for id in mentions.names.to_pylist() if not _ABSOLUTE.match(id)]
 
 
+def count_relative_types(data: Corpus | Run) -> int:
+    """Count the labels or predictions with a type that is not an absolute IRI."""
+    items = (
+        (item for document in data for item in document.labels)
+        if isinstance(data, Corpus)
+        else (item for response in data for item in response.predictions)
+    )
+    return sum(not all(map(_ABSOLUTE.match, item.types)) for item in items)
+
+
 def to_absolute_iris(data: Corpus | Run, bases: IriBases) -> Corpus | Run:
     """Return the data with absolute IRIs for documents, entities and types; absolute IRIs stay unchanged.
 

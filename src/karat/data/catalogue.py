@@ -16,6 +16,7 @@ from karat.model.errors import KaratError, UnknownNameError, UsageError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import Result
 from karat.model.spec.dataset import (
+    ADDED_DESCRIPTION,
     Dataset,
     DatasetName,
     Split,
@@ -129,6 +130,15 @@ def choose_split(name: DatasetName) -> ChosenSplit:
     return next(split for split in splits if split.name.split == default)
 
 
+def list_other_splits(text: str) -> list[str]:
+    """Return the full names of the splits that a name without split leaves out; empty for other inputs."""
+    name = find_dataset(text)
+    if name is None or name.split is not None or (split_system(text)[1] and find_stored_predictions(text) is not None):
+        return []
+    chosen = choose_split(name)
+    return [str(split.name) for split in list_splits(name) if split.name != chosen.name]
+
+
 def find_stored_predictions(text: str) -> tuple[Path, str] | None:
     """Return the path and format of stored predictions named `DATASET/SYSTEM`; None if `text` names anything else.
 
@@ -157,7 +167,17 @@ def finish_corpus(corpus: Corpus, split: ChosenSplit) -> Corpus:
     spec = split.split
     if split.dataset.is_added:
         title = "" if split.dataset.title == split.name.name else split.dataset.title
-        registry = {"title": title, "licence": split.version.licence, "kb": split.version.kb}
+        registry = {
+            "title": title,
+            "description": split.dataset.description.removesuffix(ADDED_DESCRIPTION),
+            "licence": split.version.licence,
+            "citation": split.version.citation,
+            "creators": ", ".join(split.version.creators),
+            "published": split.version.published,
+            "sources": ", ".join(split.dataset.sources),
+            "kb": split.version.kb,
+            "split": split.name.split or "",
+        }
         stated = {name: value for name, value in registry.items() if value}
         metadata = {**spec.metadata, **_text_metadata(split), **stated}
         return replace(corpus, name=str(split.name), metadata=metadata)

@@ -151,9 +151,22 @@ def _matching_formats(source: Source) -> list[tuple[str, Format]]:
         files = source.file_names
         return [
             (name, f) for name, f in list_formats() if f.recognises_folder is not None and f.recognises_folder(files)
-        ]
+        ] or _recognise_first_file(source)
     matches = [(name, spec) for name, spec in list_formats() if spec.recognises(source.first_bytes)]
     return [(name, spec) for name, spec in matches if not spec.is_fallback] or matches
+
+
+def _recognise_first_file(folder: Source) -> list[tuple[str, Format]]:
+    """Return the formats of folders of documents that recognise the first file of a folder in no known layout.
+
+    Their readers then say what is missing, such as a text of brat.
+    """
+    heads = [folder.get_child(name).first_bytes for name in sorted(folder.file_names)[:1]]
+    return [
+        (name, spec)
+        for name, spec in list_formats()
+        if spec.write_folder is not None and any(map(spec.recognises, heads))
+    ]
 
 
 def is_result_file(source: Source) -> bool:

@@ -44,7 +44,7 @@ from karat.model.output.progress import pause_garbage_collection, track_progress
 from karat.model.registry import get_plugin
 from karat.model.results.result import WARNING, Result
 from karat.model.run import Run, to_text_column
-from karat.model.spec.annotations import AnnotatedCorpus
+from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, NotedLabels
 from karat.model.spec.dataset import is_bare_name
 from karat.model.spec.engine import PartitionedData
 from karat.model.spec.format import Format, Manifest
@@ -381,6 +381,16 @@ def _load_annotations(item: _Input) -> AnnotatedCorpus | None:
     with collect_defects(item.policy, item.source.label) as defects, track_progress(f"reading {item.source.label}"):
         annotated = item.detected_format.read_annotations(item.source)
     return msgspec.structs.replace(annotated, skipped={**annotated.skipped, **defects.counts})
+
+
+def load_unnamed_labels(source: str, *, format: str | None = None) -> AnnotatedCorpus:
+    """Load any gold standard as the labels of one annotator without a name."""
+    corpus = _load_gold(_Input(source, format), text=True)
+    documents = tuple(
+        AnnotatedDocument(msgspec.structs.replace(document, labels=()), gold=NotedLabels(document.labels))
+        for document in corpus
+    )
+    return AnnotatedCorpus(corpus.name, documents, corpus.metadata, corpus.skipped)
 
 
 def load_annotators(source: str, *, format: str | None = None, gold: Corpus | None = None) -> list[Corpus]:

@@ -138,7 +138,7 @@ def view_intervals(
         method=options.method,
     )
     results = {
-        short: _to_result(interval, options.ci_unit)._replace(largest_influence=additive[short].largest_influence)
+        short: to_result(interval, options.ci_unit)._replace(largest_influence=additive[short].largest_influence)
         for short, interval in zip(additive, intervals_drawn, strict=True)
     }
     return {short: results.get(short) or _jackknife_interval(views, short, options) for short in defined}
@@ -175,13 +175,13 @@ def group_intervals(
     )
     return [
         to_bounds(
-            {short: _to_result(interval, options.ci_unit) for short, interval in zip(shorts, intervals, strict=True)}
+            {short: to_result(interval, options.ci_unit) for short, interval in zip(shorts, intervals, strict=True)}
         )
         for intervals in intervals_by_group
     ]
 
 
-def _to_result(interval: Interval | None, ci_unit: CIUnit) -> IntervalResult:
+def to_result(interval: Interval | None, ci_unit: CIUnit) -> IntervalResult:
     """Wrap a bootstrap interval; give the reason instead if it is None or has no width."""
     if interval is None:
         return IntervalResult(None, f"it depends on fewer than two {ci_unit}")

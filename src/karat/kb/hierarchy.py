@@ -29,6 +29,7 @@ LITERAL_ROLES = ("place", "person", "people", "character")
 """Roles of entities that no metonym means: a metonym names a place, but means an entity without these roles."""
 
 _NAMESPACE = re.compile(r".*[/#:]")
+_GENERAL = frozenset({"entity", "named entity", "named_entity", "namedentity", "ent", "ne", "mention", "term", "thing"})
 
 
 @cache
@@ -40,6 +41,12 @@ def find_roles(cls: str) -> frozenset[str]:
     name = _NAMESPACE.sub("", cls)
     spellings = {name, name.partition(".")[0].lower()}
     return frozenset(role for role, classes in ROLES.items() if not classes.isdisjoint(spellings))
+
+
+@cache
+def is_general_class(cls: str) -> bool:
+    """Return whether any entity may have a class, such as brat's `Entity`, so that it tells nothing about roles."""
+    return _NAMESPACE.sub("", cls).lower() in _GENERAL
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,3 +25,9 @@ def test_coarse_types_are_not_compared():
     context = build_context(documents, types="fair")
     findings = lint(documents, select_rules(["type-whitelist"], []), context).findings
     assert [item.finding.surface for item in findings] == ["Ulm"]
+
+
+@pytest.mark.parametrize("name", ["Q215627", "person", "Person", "PER", "Q5", "Organization", "creative work", "Event"])
+def test_types_are_allowed_by_their_names(name):
+    documents = [Document("d", "Ada", (Label(0, 3, "Q1", types=(name,)),))]
+    assert not lint(documents, select_rules(["type-whitelist"], []), build_context(documents, types="fair")).findings

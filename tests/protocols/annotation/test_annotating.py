@@ -332,3 +332,8 @@ def test_a_large_document_is_acknowledged_before_it_is_linted(tmp_path, clock):
         assert "word-boundary" in {finding["rule"] for finding in answer["findings"]}
         assert page.get("search", q="Q5").json()["entities"][0]["id"] == "Q5"  # without a knowledge base
         page.browser.close()
+
+
+def test_an_invitation_may_be_the_whole_address(store, client):
+    body = {"invitation": f"http://localhost:1/#/join/{store.create_invitation('dora')}", "consent": True}
+    assert client().post("/api/session", body).status_code == 201

@@ -13,6 +13,7 @@ from karat.protocols.annotation.gold import (
     build_document,
     build_gold,
     collect_versions,
+    count_annotators,
 )
 from karat.protocols.annotation.regions import has_same_structure
 from karat.protocols.annotation.rounds import find_overruled, plan_round
@@ -251,3 +252,25 @@ def test_either_link_of_a_demonym_is_correct():
     for entity in ("Q15180", "Q4413"):
         run = Run.from_responses([Response("d0", (Prediction(30, 36, entity),))], name="system")
         assert evaluate(gold, run, measures=["strong:micro.f1"])["strong:micro.f1"] == 1
+
+
+def test_names_of_entities_are_in_the_gold_standard():
+    """An annotator who linked by hand has no name; the name of NIL is no name of an entity."""
+    recorder = Recorder()
+    recorder.finish("a", 0, Label(30, 36, "Q15180"), Label(44, 47, None))
+    recorder.finish("b", 0, Label(30, 36, "Q15180", name="Soviet Union"), Label(44, 47, None, name="Ann"))
+    (document,) = build_gold(make_project([make_task()]), recorder.records).documents
+    assert document.labels == (Label(30, 36, "Q15180", name="Soviet Union"), Label(44, 47, None))
+
+
+def test_the_id_of_a_date_stays():
+    date = Label(51, 56, "Q2955", kind="datetime", optional=True)
+    assert build_document(make_task(), annotate(date)).labels == (date,)
+
+
+def test_annotators_are_counted_where_enough_of_them_finished():
+    project, recorder = make_project([make_task(0), make_task(1), make_task(2)]), Recorder()
+    assert count_annotators(project, recorder.records) == (2, 2)
+    for person, task in (("a", 0), ("b", 0), ("c", 0), ("a", 1), ("b", 1), ("a", 2)):
+        recorder.finish(person, task)
+    assert count_annotators(project, recorder.records) == (2, 3)

@@ -175,12 +175,25 @@ def test_nothing_is_stored_if_something_cannot_be(annotated, message, tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
-def test_other_files_are_refused(karat_cli, tmp_path):
-    karat.save(karat.load("demo"), tmp_path / "gold.jsonl")
-    ran = karat_cli("annotate", "import", tmp_path / "new.sqlite", tmp_path / "gold.jsonl")
+@pytest.mark.parametrize("name", ["gold.jsonl", "brat"])
+def test_any_gold_standard_has_the_labels_of_an_annotator_with_a_name(name, karat_cli, tmp_path):
+    label = Label(0, 3, "Q1", types=("PER",))
+    corpus = karat.Corpus.from_documents([Document("d", "Ann met Bob.", (label,))])
+    karat.save(corpus, tmp_path / name, format="brat" if name == "brat" else None)
+    store = tmp_path / "new.sqlite"
+    ran = karat_cli("annotate", "import", store, tmp_path / name)
     assert ran.code == 2
-    assert "is no file of an annotation tool" in ran.err
-    assert not (tmp_path / "new.sqlite").exists()
+    assert "Pass --annotator NAME" in ran.err
+    assert not store.exists()
+    for annotator in ("anna", "ben"):
+        ran = karat_cli("annotate", "import", store, tmp_path / name, "--annotator", annotator, "--name", "new")
+        assert ran.code == 0, ran.err
+    out = tmp_path / "out.jsonl"
+    assert karat_cli("annotate", "export", store, "--out", out).code == 0
+    gold = karat.load(out)
+    assert [document.labels for document in gold] == [(label,)]
+    assert gold.metadata["annotators-per-document"] == "2"
+    assert "guidelines" not in gold.metadata  # nobody knows them
 
 
 DOCCANO = {

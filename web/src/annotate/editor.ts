@@ -508,8 +508,8 @@ export class Editor {
     const isCluster = entity.id.startsWith(NIL_PREFIX);
     if (!isCluster) this.document.entities[entity.id] = entity;
     return isCluster
-      ? { entity: null, nil_cluster: entity.id.slice(NIL_PREFIX.length) }
-      : { entity: entity.id, nil_cluster: undefined };
+      ? { entity: null, name: undefined, nil_cluster: entity.id.slice(NIL_PREFIX.length) }
+      : { entity: entity.id, name: undefined, nil_cluster: undefined };
   }
 
   selectEntity(purpose: SearchPurpose, entity: Entity) {
@@ -529,7 +529,6 @@ export class Editor {
           ...label,
           ...fields,
           same_as: [],
-          name: undefined,
           ...(label.kind && { kind: undefined }),
           ...(isNumber(label) && { optional: false }),
         }),

@@ -40,6 +40,7 @@ from karat.data.inputs import GoldInput, load_golds
 from karat.evaluation.evaluation import evaluate
 from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
+from karat.evaluation.score_intervals import to_result
 from karat.kb.catalogue import open_kb
 from karat.kb.protocol import KB
 from karat.matching.read.facets import dimension_names
@@ -47,7 +48,8 @@ from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.output.json_files import JsonFile, JsonRecord
-from karat.model.tables.columns import Bools, Longs
+from karat.model.results.statistics import ratio
+from karat.model.tables.columns import Bools, Floats, Longs
 from karat.stats.agreement import (
     Coefficient,
     cohen_kappa,
@@ -56,8 +58,9 @@ from karat.stats.agreement import (
     krippendorff_alpha,
     resample_coefficient,
 )
+from karat.stats.samples.additive import AdditiveScore
 from karat.stats.samples.bootstrap import Interval, percentile_interval
-from karat.stats.samples.confidence_intervals import RESAMPLES, expand_confidence
+from karat.stats.samples.confidence_intervals import RESAMPLES, bootstrap_intervals, expand_confidence
 
 _Item: TypeAlias = tuple[int, int, int]
 """Document number, start and end of a span."""
@@ -520,26 +523,45 @@ def _compute_f1(
 ) -> dict[str, AgreementScore]:
     """Compute micro F1 by match relation, with the first annotator as gold standard and the second as system.
 
-    The roles can be exchanged. If links are compared, unlinked mentions are excluded.
+    The roles can be exchanged.
     """
-    scores = {}
-    for relation in RELATIONS:
-        settings = {"optional": "required", "quantities": "id", "seed": str(options.seed)}
-        if relation != "mention":
-            settings["unlinked"] = "absent"
-        name = f"{relation}:micro.f1"
-        result = evaluate(
-            first_corpus,
-            predict_mentions(second_corpus, first_corpus, relation, kb),
-            measures=[name],
-            kb=kb,
-            resamples=options.resamples,
-            confidence=options.confidence,
-            settings=settings,
+    return {
+        relation: score_f1(count_matches(first_corpus, second_corpus, relation, kb), options) for relation in RELATIONS
+    }
+
+
+def count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None) -> Floats:
+    """Return the sums of matches and misses of each document, in the columns of `Statistics`.
+
+    If links are compared, unlinked mentions are excluded.
+    """
+    settings = {"optional": "required", "quantities": "id"}
+    if relation != "mention":
+        settings["unlinked"] = "absent"
+    run = predict_mentions(second, first, relation, kb)
+    return evaluate(first, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
+
+
+def score_f1(rows: Floats, options: ScoreOptions) -> AgreementScore:
+    """Compute micro F1 from the matches and misses of documents; which annotator is the first does not matter."""
+    n_items = round(float(rows[:, 1:].sum()))
+    score = AdditiveScore(np.column_stack([rows[:, 0] + rows[:, 2], rows[:, 1] + rows[:, 3]]), _compute_share)
+    return score_sums(score, n_items, "neither annotator marked anything", options)
+
+
+def _compute_share(sums: Floats) -> Floats:
+    """Return F1 of each row of matches and misses of both annotators; NaN if nothing was marked."""
+    return ratio(sums[:, 0], sums[:, 0] + sums[:, 1])
+
+
+def score_sums(score: AdditiveScore, items: int, reason: str, options: ScoreOptions) -> AgreementScore:
+    """Return the value of a score with its interval; `reason` says why it may be undefined."""
+    if np.isnan(score.value):
+        return AgreementScore(None, None, items, reason)
+    interval = None
+    if options.resamples:
+        (bounds,) = bootstrap_intervals(
+            [score], resamples=options.resamples, seed=options.seed, confidence=options.confidence
         )
-        score, counts, bounds = result.score(name), result.counts(relation), result.intervals.get(name)
-        items = round(counts.matched_gold + counts.unmatched_gold + counts.unmatched_predictions)
-        scores[relation] = AgreementScore(
-            score.value, None if bounds is None else Interval(*bounds), items, score.reason
-        )
-    return scores
+        interval = to_result(bounds, "documents").interval
+    return AgreementScore(score.value, interval, items)

@@ -44,6 +44,8 @@ def command(source: str | None, replacement: str | None, all_versions: bool) -> 
         echo(f"{store.database.label}: guidelines {version.version}")
     else:
         versions = store.project.guidelines if all_versions else store.project.guidelines[-1:]
+        if not versions:
+            echo(f"{store.database.label}: the guidelines are unknown. --replace FILE stores some.", err=True)
         for version in versions:
             if all_versions:
                 echo(f"{version.version}{f' since {version.since}' if version.since else ''}\n")

@@ -14,26 +14,28 @@ from karat.cli.output import echo
 @click.argument("store")
 @click.argument("file")
 @option("--name", metavar="NAME", help="Name of a new project.  [default: name in FILE]")
-@option("--guidelines", default="fair", show_default=True, metavar="NAME|FILE", help="Guidelines of a new project.")
+@option("--guidelines", metavar="NAME|FILE", help="Guidelines of a new project.  [default: those in FILE]")
 @option("--annotator", metavar="NAME", help="Name of the annotator, if FILE has the labels of one without a name.")
 @option("--from", "source_format", metavar="FORMAT", help="Format of FILE, if not detected.")
 @input_options
 def command(
-    store: str, file: str, name: str | None, guidelines: str, annotator: str | None, source_format: str | None
+    store: str, file: str, name: str | None, guidelines: str | None, annotator: str | None, source_format: str | None
 ) -> None:
-    """Import the labels of annotators from Label Studio, INCEpTION or doccano.
+    """Import the labels of annotators from Label Studio, INCEpTION, doccano or any gold format.
 
     STORE is the database of a project with the same documents, or a new one, which is created. Finished documents can
     be compared and adjudicated as if they had been annotated in Karat. Adjudicated labels become decisions. doccano
-    exports one file for each annotator: pass the zip file, or each file with --annotator.
+    exports one file for each annotator: pass the zip file, or each file with --annotator. Other gold formats, such as
+    brat, need --annotator.
 
     \b
     karat annotate import news.sqlite label-studio.json
     karat annotate import news.sqlite inception-project.zip --name news
     karat annotate import news.sqlite anna.jsonl --annotator anna
+    karat annotate import news.sqlite brat/ben --annotator ben
     karat annotate report news.sqlite
     """
-    from karat.data.load import load_annotations
+    from karat.data.load import load_annotations, load_unnamed_labels
     from karat.model.errors import UsageError
     from karat.model.output.text_layout import format_count
     from karat.protocols.annotation.store.imports import open_or_create
@@ -43,9 +45,9 @@ def command(
     check_paths([file], [])
     annotated = load_annotations(file, format=source_format)
     if annotated is None:
-        raise UsageError(
-            f"{file} is no file of an annotation tool. Pass an export of Label Studio, INCEpTION or doccano."
-        )
+        if annotator is None:
+            raise UsageError(f"{file}: the file does not name its annotator. Pass --annotator NAME.")
+        annotated = load_unnamed_labels(file, format=source_format)
     if annotator is not None:
         annotated = name_annotator(annotated, annotator)
     counts = open_or_create(store, annotated, name=name, guidelines=guidelines)

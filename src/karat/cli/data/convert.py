@@ -63,7 +63,8 @@ def command(
     karat data convert gold.jsonl folder --to brat
     karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4
     """
-    from karat.data.absolute_iris import find_relative_id, list_relative_entities
+    from karat.data.absolute_iris import count_relative_types, find_relative_id, list_relative_entities
+    from karat.data.catalogue import list_other_splits
     from karat.data.convert import count_losses, replace_texts, select_storable
     from karat.data.load import (
         convert_in_blocks,
@@ -81,6 +82,9 @@ def command(
     from karat.model.output.text_layout import format_count
     from karat.render.data.conversion import render_page
 
+    for part in split_pool_name(source):
+        if other_splits := list_other_splits(part):
+            echo(f"{part}: the default split only. Not converted: {', '.join(other_splits)}", err=True)
     check_paths([*split_pool_name(source), *filter(None, [texts])], [target])
     format, target_spec = get_target_format(target, target_format)
     if not steps and texts is None and gold is None and base is None and entity_base is None:
@@ -110,11 +114,16 @@ def command(
     losses = count_losses(data, target_spec)
     page = render_page(source, data, target_spec, losses)
     data = select_storable(data, target_spec) if isinstance(data, Corpus) else data
+    has_types = target_spec.has_iris and (target_spec.stored_fields is None or "types" in target_spec.stored_fields)
+    n_typed = count_relative_types(data) if has_types else 0
     data = prepare_to_save(data, target, target_spec, base=base, entity_base=entity_base)
     if losses:  # before anything is written
         echo(page, nl=False, err=True)
     write_data(data, target, format=format)
     if not losses:
         echo(page, nl=False, err=True)
+    if n_typed:
+        mentions = format_count(n_typed, "mention")
+        echo(f"  types of {mentions} become IRIs, and stay IRIs when the file is read", err=True)
     if target_spec.has_iris and base is None and (ids := list_relative_entities(data)):
         echo(f"  {len(ids)} entities have relative IRIs, such as {ids[0]!r}; --base makes them absolute", err=True)

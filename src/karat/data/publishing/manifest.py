@@ -22,7 +22,7 @@ from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.output.json_files import JsonFile, JsonRecord
-from karat.model.spec.dataset import Counts, Dataset, File, Remark, Split, Version
+from karat.model.spec.dataset import ADDED_DESCRIPTION, Counts, Dataset, File, Remark, Split, Version
 from karat.storage.data_folder import get_catalogue_folder
 from karat.storage.files import Source
 
@@ -168,7 +168,7 @@ class PublishedDataset(JsonFile, frozen=True, tag=_LAYOUT):
         }
         return Dataset(
             title=metadata.title or self.name,
-            description=metadata.description or "Added with `karat data add`.",
+            description=metadata.description or ADDED_DESCRIPTION,
             tasks=self.versions[self.newest].tasks,
             language=metadata.language,
             domain=metadata.domain,

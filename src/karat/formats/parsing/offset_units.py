@@ -219,6 +219,17 @@ def _count_mismatches(text: str, spans: Sequence[tuple[int, int]], raw_spans: Se
     )
 
 
+def list_surface_categories(text: str | None, start: int, end: int, span: RawSpan) -> tuple[str, ...]:
+    """Return the category with the surface of a mention in the source if the text at its span differs, else none.
+
+    `start` and `end` are the span in code points.
+    """
+    is_converted = get_defects().policy.offsets is OffsetKind.CODE_POINTS
+    if text is None or span.surface is None or not is_converted or _is_same_surface(text[start:end], span.surface):
+        return ()
+    return (f"surface:{span.surface}",)
+
+
 def _is_same_surface(text: str, surface: str) -> bool:
     """Return whether two surfaces are equal except for white space, which line-based formats cannot store."""
     return text == surface or text.split() == surface.split()

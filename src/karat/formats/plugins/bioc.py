@@ -38,7 +38,7 @@ from karat.formats.parsing.composite_ids import ALL_IDS, ANY_ID, CompositeIdRule
 from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, count_lost_metadata, parse_fields
-from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, to_code_points
+from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, list_surface_categories, to_code_points
 from karat.model.corpus import Corpus
 from karat.model.defects import map_valid
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
@@ -212,7 +212,8 @@ def _to_labels(
     located = [note for note in segment.annotations if note.locations]
     skipped["annotations without a location"] += len(segment.annotations) - len(located)
     spans = [_to_raw_span(note, segment.offset, location, skipped) for note in located]
-    for note, (start, end) in zip(located, to_code_points(text, spans, skipped, surfaces), strict=True):
+    offsets = to_code_points(text, spans, skipped, surfaces)
+    for note, span, (start, end) in zip(located, spans, offsets, strict=True):
         key = next((key for key in ID_INFONS if key in note.infons), None)
         value = str(note.infons[key]).strip() if key is not None else ""
         entity = UNLINKED if value in _NO_LINK else None if value == BIOMEDICAL_NIL else value
@@ -220,9 +221,10 @@ def _to_labels(
         special = ("type", key, EXTRA_KEY)
         other_infons = [f"{k}:{v}" for k, v in note.infons.items() if k not in special and v is not None]
         types = (str(kind),) if kind else ()
+        categories = (*other_infons, *list_surface_categories(text, start, end, span))
         yield (
             str(note.id),
-            Label(segment_start + start, segment_start + end, entity, types=types, categories=tuple(other_infons)),
+            Label(segment_start + start, segment_start + end, entity, types=types, categories=categories),
             _parse_infon(note.infons, f"{location}, annotation {note.id!r}"),
         )
 

@@ -55,6 +55,21 @@ from karat.model.tables.arrow import Arrow
 from karat.model.tables.checks import RowLocator
 from karat.model.tables.schema import GOLD, PREDICTIONS, conform_table
 
+_CARD_KEYS = {"description": "", "creators": "Creators", "published": "Published", "sources": "Sources"}
+"""Metadata on a dataset card, with the titles of those in the list."""
+_LABEL_FLAGS = (
+    "Labels with the same `mention_id` are alternatives of one mention. If `optional` is true, predictions need not",
+    "have the mention.",
+)
+_SPLITS = ("train", "dev", "validation", "test")
+_LICENCE_NAMES = {"apache": "apache-2.0", "gpl-3.0-or-later": "gpl-3.0", "gpl-3.0-only": "gpl-3.0", "cc0": "cc0-1.0"}
+"""Identifiers of licences on the Hub by other names in lower case."""
+_LICENCE = re.compile(
+    r"cc-by(-nc)?(-sa|-nd)?-\d\.\d|cc0-1\.0|mit|apache-2\.0|l?gpl-\d\.\d|agpl-3\.0|bsd(-\d-clause)?|odbl|odc-by|pddl|"
+    r"cdla-(sharing|permissive)-\d\.\d|unlicense|other|unknown"
+)
+"""The identifiers of licences on the Hub that datasets have."""
+
 COLUMNS = ("tokens", "ner_tags", "entity_ids", "id", "doc_id", "text")
 """Columns that are read."""
 
@@ -220,7 +235,8 @@ def write_hub_folder(data: Corpus | Run) -> dict[str, bytes]:
         write_hub_corpus(data, file)
     else:
         write_hub_run(data, file)
-    split = re.sub(r"\W+", "_", data.metadata.get("split", "")) or "test"
+    split = re.sub(r"\W+", "_", data.metadata.get("split", data.name if data.name in _SPLITS else ""))
+    split = split if split not in ("", "all") else "test"  # the Hub reserves `all`
     return {"README.md": _write_card(data, split).encode(), f"{split}.parquet": file.getvalue()}
 
 
@@ -246,11 +262,12 @@ def _write_card(data: Corpus | Run, split: str) -> str:
     title = " ".join((data.metadata.get("title") or data.name).split())
     header = {
         "pretty_name": title,
-        "license": data.metadata.get("licence", "").lower(),
+        "license": _to_hub_licence(data.metadata.get("licence", "")),
         "language": data.metadata.get("language", ""),
     }
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in header.items() if value]
     items = "labels" if isinstance(data, Corpus) else "predictions"
+    stated = {name: " ".join(data.metadata.get(name, "").split()) for name in _CARD_KEYS}
     return "\n".join(
         [
             "---",
@@ -265,9 +282,14 @@ def _write_card(data: Corpus | Run, split: str) -> str:
             "",
             f"# {title}",
             "",
+            *([stated["description"], ""] if stated["description"] else []),
             f"{len(data):,} documents for entity linking. Each row has an `id` and its `{items}`; a mention has",
-            "`start` and `end` (offsets in code points, end exclusive) and `entity`, which is null for NIL.",
+            "`start` and `end` (offsets in code points, end exclusive), `linked` and `entity`. `entity` is null for",
+            "NIL if `linked` is true, and for mentions without a link if it is false.",
+            *(_LABEL_FLAGS if items == "labels" else ()),
             "",
+            *(f"- {title}: {stated[name]}" for name, title in _CARD_KEYS.items() if title and stated[name]),
+            *([""] if any(stated[name] for name, title in _CARD_KEYS.items() if title) else []),
             "```python",
             "import datasets",
             "import karat",
@@ -279,6 +301,12 @@ def _write_card(data: Corpus | Run, split: str) -> str:
             *([data.metadata["citation"], ""] if data.metadata.get("citation") else []),
         ]
     )
+
+
+def _to_hub_licence(licence: str) -> str:
+    """Return a licence as the Hub's identifier, such as `cc-by-4.0`; `other` if it has none."""
+    id = _LICENCE_NAMES.get(name := "-".join(re.split(r"[\s_-]+", licence.strip().lower())), name)
+    return id if not id or _LICENCE.fullmatch(id) else "other"
 
 
 def _encode_json(content: dict[str, Any]) -> bytes:

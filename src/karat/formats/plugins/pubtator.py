@@ -31,7 +31,7 @@ from karat.formats.parsing.composite_ids import ALL_IDS, ANY_ID, CompositeIdRule
 from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.lines import Line, parse_integer, read_lines
-from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, to_code_points
+from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, list_surface_categories, to_code_points
 from karat.model.corpus import Corpus
 from karat.model.defects import map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
@@ -145,10 +145,16 @@ def _read_articles(source: ByteSource, skipped: Counter[str]) -> Iterator[_Artic
         start_of_passage = 0
         for passage in passages:
             spans = to_code_points(passage.text, passage.spans, skipped, surfaces)
-            rows = zip(spans, passage.entities, passage.types, strict=True)
+            rows = zip(spans, passage.spans, passage.entities, passage.types, strict=True)
             labels += [
-                Label(start_of_passage + start, start_of_passage + end, entity, types=types)
-                for (start, end), entity, types in rows
+                Label(
+                    start_of_passage + start,
+                    start_of_passage + end,
+                    entity,
+                    types=types,
+                    categories=list_surface_categories(passage.text, start, end, span),
+                )
+                for (start, end), span, entity, types in rows
             ]
             start_of_passage += len(passage.text or "") + 1
         relations = tuple(triple for passage in passages for triple in passage.relations)

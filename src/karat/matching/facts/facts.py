@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from karat.kb.hierarchy import LITERAL_ROLES
+from karat.kb.hierarchy import LITERAL_ROLES, is_general_class
 from karat.kb.ids.normalising_kb import unwrap_kb
 from karat.kb.protocol import KB
 from karat.matching.facts.kb_facts import EntityFacts, SurfaceFacts, has_role
@@ -283,8 +283,14 @@ class AnnotationFacts:
         return index, list(set_codes)
 
     def has_role(self, role: str) -> Truth:
-        """Return for each mention whether one of its types has a role, such as `place`; unknown without known types."""
+        """Return for each mention whether one of its types has a role, such as `place`; unknown without known types.
+
+        General types of the mention, such as `Entity`, leave it to the types of its entity.
+        """
         index, sets = self.type_sets
+        is_silent = np.array([bool(types) and all(map(is_general_class, types or ())) for types in sets], np.bool_)
+        if is_silent.any():
+            index = np.where(is_silent[index], self.entity_type_sets[0], index)
         return from_optional(has_role(types, role) for types in sets)[index]
 
     @cached_property

@@ -154,6 +154,10 @@ class StepCounts(msgspec.Struct, frozen=True):
     """The sizes after the step."""
 
 
+ADDED_DESCRIPTION = "Added with `karat data add`."
+"""The description of a dataset that a user added without one."""
+
+
 class Split(msgspec.Struct, frozen=True):
     """A split of a dataset: its files, their format and the expected sizes."""
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from karat.kb.hierarchy import ROLES, find_roles
+from karat.kb.type_names import WHITELIST_NAMES
 from karat.matching.facts.document_ids import look_up_spelling
 from karat.model.document import Document
 from karat.model.finegrained_scheme import COARSE_TYPES
 from karat.model.spec.rule import Finding, LintContext, Rule
+
+_IDS = {name.casefold(): id for id, name in WHITELIST_NAMES.items()}
+_PROPOSAL = "Write the id or name of an allowed type, or delete the label"
+
+
+def _is_allowed(type: str, whitelist: Collection[str]) -> bool:
+    """Return whether a type is in the whitelist, by its id or name, or as tag sets name persons, places and so on."""
+    if type in whitelist or _IDS.get(type.casefold()) in whitelist:
+        return True
+    return any(not ROLES[role].isdisjoint(whitelist) for role in find_roles(type))
 
 
 def _find(document: Document, context: LintContext) -> Iterator[Finding]:
@@ -26,9 +38,9 @@ def _find(document: Document, context: LintContext) -> Iterator[Finding]:
             or look_up_spelling(label.entity, context.types)
             or frozenset()
         )
-        if types and types.isdisjoint(context.whitelist):
+        if types and not any(_is_allowed(type, context.whitelist) for type in types):
             description = f"{label.entity} has no allowed type ({', '.join(sorted(types))})"
-            yield Finding.from_label(document, label, description, "Correct the type, or delete the label")
+            yield Finding.from_label(document, label, description, _PROPOSAL)
 
 
 RULE = Rule(

@@ -18,7 +18,13 @@ from karat.model.errors import KaratError, UsageError
 from karat.model.output.text_layout import format_count
 from karat.model.spec.format import Format
 from karat.protocols.annotation.changes import Change, Record, RegionDecision
-from karat.protocols.annotation.gold import GoldStandard, adjudicate_document, build_gold, group_records
+from karat.protocols.annotation.gold import (
+    GoldStandard,
+    adjudicate_document,
+    build_gold,
+    count_annotators,
+    group_records,
+)
 from karat.protocols.annotation.project import Project
 from karat.protocols.annotation.version_pairs import VersionAgreement
 from karat.version import __version__
@@ -81,7 +87,7 @@ def build_metadata(project: Project, records: Iterable[Record], agreement: Versi
         "created-with": f"karat {__version__}",
         "annotators": " ".join(annotators),
         "adjudicators": " ".join(adjudicators),
-        "annotators-per-document": str(options.annotators),
+        "annotators-per-document": " to ".join(map(str, dict.fromkeys(count_annotators(project, records)))),
         "rounds": str(max((record.round for record in records), default=1)),
         "annotated": f"{times[0]} to {times[-1]}" if times else "",
         "documents-drawn": f"{len(project.tasks)} of {options.documents}, seed {options.seed}",

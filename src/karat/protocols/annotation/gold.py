@@ -194,6 +194,20 @@ def build_gold(project: Project, records: Iterable[Record]) -> GoldStandard:
     )
 
 
+def count_annotators(project: Project, records: Iterable[Record]) -> tuple[int, int]:
+    """Return how many annotators finished a document at least and at most, of those that enough of them finished.
+
+    The required number twice if there is no such document.
+    """
+    required = project.options.annotators
+    finished = [
+        sum(version.is_finished for version in collect_versions(task_records).values())
+        for task_records in group_records(records).values()
+    ]
+    counts = [count for count in finished if count >= required] or [required]
+    return min(counts), max(counts)
+
+
 def build_annotator_corpus(project: Project, records: Iterable[Record], annotator: str) -> Corpus:
     """Return the documents that an annotator finished, with the annotator's labels, as a corpus of this name.
 
@@ -248,7 +262,7 @@ def build_document(task: AnnotationTask, labels: Iterable[AnnotatedLabel]) -> Do
         msgspec.structs.replace(
             label,
             entity=get_entity(label),
-            name=None,  # only labels made of suggestions have one
+            name=label.name if isinstance(label.entity, str) else None,
             mention_id=names.get(mention),
             parent=None if (parent := parents[mention]) is None else names[parent],
         )

@@ -25,7 +25,7 @@ from karat.model.spec.settings.conventions import Ids
 from karat.protocols.annotation.changes import AnnotatedLabel, RegionDecision
 
 VALUE_ENTITIES: Final[Mapping[str | None, str]] = {"quantity": "QUANTITY", "datetime": "DATETIME"}
-"""The entity that labels of values have in place of an id, by kind, as in the files of ELEVANT."""
+"""The entity of labels of values without an id, by kind, as in the files of ELEVANT."""
 
 
 class Region(msgspec.Struct, frozen=True):
@@ -148,12 +148,15 @@ def _find_single_clusters(labels: Iterable[AnnotatedLabel]) -> frozenset[str]:
 def choose_agreed_version(region: Region) -> tuple[AnnotatedLabel, ...]:
     """Return one of the versions of a region on which annotators agree, whatever their pseudonyms.
 
-    It is the version with the most names of NIL clusters; of several, the one whose names and labels sort first.
+    It is the version with the most names of NIL clusters, then of entities; of several, the one whose names and labels
+    sort first.
     """
 
     def rank(version: tuple[AnnotatedLabel, ...]) -> tuple[object, ...]:
-        names = sorted(item.label.nil_cluster for item in version if item.label.nil_cluster is not None)
-        return (-len(names), names, [repr((describe_label(item.label), item.label.types)) for item in version])
+        clusters = sorted(item.label.nil_cluster for item in version if item.label.nil_cluster is not None)
+        names = sorted(item.label.name for item in version if item.label.name is not None)
+        content = [repr((describe_label(item.label), item.label.types, item.label)) for item in version]
+        return (-len(clusters), clusters, -len(names), names, content)
 
     return min(region.versions.values(), key=rank)
 
@@ -169,8 +172,8 @@ def _drop_clusters(labels: Iterable[AnnotatedLabel], names: frozenset[str]) -> l
 
 
 def get_entity(label: Label) -> EntityId:
-    """Return the entity of a label, its id in normal form; values have the entity `QUANTITY` or `DATETIME`."""
-    entity = VALUE_ENTITIES.get(label.kind, label.entity)
+    """Return the entity of a label, its id in normal form; values without id have `QUANTITY` or `DATETIME`."""
+    entity = label.entity if isinstance(label.entity, str) else VALUE_ENTITIES.get(label.kind, label.entity)
     return restore_fragment(normalise_id(entity, Ids.NORMALISED)) if isinstance(entity, str) else entity
 
 

@@ -21,7 +21,14 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.model.output.json_files import JsonFile, JsonRecord
 from karat.protocols.annotation.changes import Change, Record, RegionDecision
-from karat.protocols.annotation.gold import DocumentVersion, build_document, build_gold, collect_history, group_records
+from karat.protocols.annotation.gold import (
+    DocumentVersion,
+    build_document,
+    build_gold,
+    collect_history,
+    count_annotators,
+    group_records,
+)
 from karat.protocols.annotation.project import AnnotationTask, Project
 from karat.protocols.annotation.suggestion_effects import SuggestionEffect, measure_suggestions
 from karat.protocols.annotation.version_pairs import VersionAgreement, VersionPair, compare_pairs, pair_versions
@@ -80,7 +87,7 @@ class AnnotationReport(JsonFile, frozen=True, tag="karat-annotation-report/1"):
     documents: int
     """Number of documents."""
     annotators_per_document: int
-    """Number of annotators that each document needs."""
+    """Number of annotators who finished each document at least; documents that need more annotators do not count."""
     round: int
     """Number of the latest round."""
     gold: Mapping[str, int]
@@ -111,6 +118,8 @@ class AnnotationReport(JsonFile, frozen=True, tag="karat-annotation-report/1"):
     """Counts of what was not used, by description."""
     kb: str | None = None
     """Name of the knowledge base that resolves ids."""
+    max_annotators_per_document: int | None = None
+    """Number of annotators who finished a document at most; null in older files."""
 
 
 class _Versions(NamedTuple):
@@ -158,11 +167,13 @@ def measure_project(
     first_agreement = compare_pairs(all_pairs, kb, options) if all_pairs else None
     first_round = () if first_agreement is None else (RoundRecord(1, first_agreement),)
     changes = [record for record in records if isinstance(record, Change)]
+    min_annotators, max_annotators = count_annotators(project, records)
     n_untimed = sum(change.seconds is None for change in changes if change.kind in ("edit", "undo", "redo"))
     return AnnotationReport(
         project=project.options.name,
         documents=len(project.tasks),
-        annotators_per_document=project.options.annotators,
+        annotators_per_document=min_annotators,
+        max_annotators_per_document=max_annotators,
         round=max((record.round for record in records), default=1),
         gold=gold.counts,
         gold_documents=len(gold.documents),

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from karat.analysis.explanation.agreement import AgreementScore, ScoreOptions
+from karat.analysis.explanation.agreement import AgreementScore, ScoreOptions, score_sums
 from karat.kb.protocol import KB
 from karat.model.document import Document
 from karat.model.output.json_files import JsonRecord
@@ -20,7 +20,7 @@ from karat.model.results.statistics import ratio
 from karat.model.tables.columns import Floats
 from karat.protocols.annotation.project import Project
 from karat.protocols.annotation.regions import describe_label
-from karat.protocols.annotation.version_pairs import VersionPair, compute_f1, count_link_matches, score_sums
+from karat.protocols.annotation.version_pairs import VersionPair, compute_f1, count_link_matches
 from karat.stats.samples.additive import AdditiveScore
 
 

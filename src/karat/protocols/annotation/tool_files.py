@@ -143,11 +143,13 @@ def name_annotator(annotated: AnnotatedCorpus, annotator: str) -> AnnotatedCorpu
     return msgspec.structs.replace(annotated, documents=tuple(documents))
 
 
-def create_imported_project(name: str, annotated: AnnotatedCorpus, guidelines: Guidelines, consent: str) -> Project:
+def create_imported_project(
+    name: str, annotated: AnnotatedCorpus, guidelines: tuple[Guidelines, ...], consent: str
+) -> Project:
     """Create a project with the documents of a file; predictions become suggestions.
 
-    Options and guidelines are those in the file if Karat wrote it. Otherwise, each document needs as many annotators as
-    the document with the most versions has.
+    Options, and guidelines unless given, are those in the file if Karat wrote it. Otherwise, each document needs as
+    many annotators as the document with the most versions has.
     """
     tasks = tuple(_build_task(number, item) for number, item in enumerate(annotated.documents))
     n_annotators = max((len(_list_versions(item)) for item in annotated.documents), default=1)
@@ -162,7 +164,7 @@ def create_imported_project(name: str, annotated: AnnotatedCorpus, guidelines: G
     written = _decode_metadata(annotated, _OPTIONS_KEY, ProjectOptions)
     versions = _decode_metadata(annotated, _GUIDELINES_KEY, tuple[Guidelines, ...])
     return Project(
-        options if written is None else msgspec.structs.replace(written, name=name), tasks, versions or (guidelines,)
+        options if written is None else msgspec.structs.replace(written, name=name), tasks, guidelines or versions or ()
     )
 
 

@@ -18,9 +18,9 @@ from karat.analysis.explanation.agreement import (
     ScoreOptions,
     collect_category_judgements,
     collect_judgements,
+    count_matches,
+    score_f1,
 )
-from karat.analysis.explanation.shared_alternatives import predict_mentions
-from karat.evaluation.evaluation import evaluate
 from karat.kb.protocol import KB
 from karat.matching.read.facets import dimension_names
 from karat.model.corpus import Corpus
@@ -29,8 +29,6 @@ from karat.model.output.json_files import JsonRecord
 from karat.model.results.statistics import ratio
 from karat.model.tables.columns import Floats, Longs
 from karat.stats.agreement import cohen_kappa, krippendorff_alpha
-from karat.stats.samples.additive import AdditiveScore
-from karat.stats.samples.confidence_intervals import bootstrap_intervals
 
 
 class VersionPair(NamedTuple):
@@ -84,8 +82,8 @@ def compare_pairs(pairs: Sequence[VersionPair], kb: KB | None, options: ScoreOpt
     return VersionAgreement(
         documents=len(units),
         pairs=len(pairs),
-        spans=_score_f1(_count_matches(first, second, "mention", kb), unit_of_pair, options),
-        links=_score_f1(_count_matches(first, second, "strong", kb), unit_of_pair, options),
+        spans=score_f1(_sum_units(count_matches(first, second, "mention", kb), unit_of_pair), options),
+        links=score_f1(_sum_units(count_matches(first, second, "strong", kb), unit_of_pair), options),
         kappa=options.score(cohen_kappa, marked),
         alpha=options.score(krippendorff_alpha, marked),
         categories={
@@ -112,27 +110,17 @@ def _group_by_document(judgements: Judgements, unit_of_pair: Longs) -> Judgement
     return Judgements(judgements.codes, unit_of_pair[judgements.document], int(unit_of_pair.max(initial=-1)) + 1)
 
 
-def _score_f1(rows: Floats, unit_of_pair: Longs, options: ScoreOptions) -> AgreementScore:
-    """Compute micro F1 from the matches and misses of pairs, with an interval over documents."""
+def _sum_units(rows: Floats, unit_of_pair: Longs) -> Floats:
+    """Return the sums of the rows of all pairs of each document."""
     sums = np.zeros((int(unit_of_pair.max()) + 1, rows.shape[1]))
     np.add.at(sums, unit_of_pair, rows)
-    n_items = round(float(sums[:, 1:].sum()))
-    return score_sums(AdditiveScore(sums, compute_f1), n_items, "neither annotator marked anything", options)
+    return sums
 
 
 def count_link_matches(pairs: Sequence[VersionPair], kb: KB | None) -> Floats:
     """Return the sums of matching and missing links of each pair, in the columns of `Statistics`."""
     first = _build_corpus([pair.first for pair in pairs])
-    return _count_matches(first, _build_corpus([pair.second for pair in pairs]), "strong", kb)
-
-
-def _count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None) -> Floats:
-    """Return the sums of matches and misses of each document, in the columns of `Statistics`."""
-    settings = {"optional": "required", "quantities": "id"}
-    if relation != "mention":
-        settings["unlinked"] = "absent"
-    run = predict_mentions(second, first, relation, kb)
-    return evaluate(first, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
+    return count_matches(first, _build_corpus([pair.second for pair in pairs]), "strong", kb)
 
 
 def compute_f1(sums: Floats) -> Floats:
@@ -142,15 +130,3 @@ def compute_f1(sums: Floats) -> Floats:
     is_marked = sums.sum(axis=1) > 0
     values: Floats = np.where(is_marked & np.isnan(f1), 0.0, f1)
     return values
-
-
-def score_sums(score: AdditiveScore, items: int, reason: str, options: ScoreOptions) -> AgreementScore:
-    """Return the value of a score with its interval; `reason` says why it may be undefined."""
-    if np.isnan(score.value):
-        return AgreementScore(None, None, items, reason)
-    interval = None
-    if options.resamples:
-        (interval,) = bootstrap_intervals(
-            [score], resamples=options.resamples, seed=options.seed, confidence=options.confidence
-        )
-    return AgreementScore(score.value, interval, items)

@@ -75,7 +75,7 @@ def _describe(task: AnnotationTask, state: LabelState) -> str:
     id = get_entity(label)
     entity = "unlinked" if isinstance(id, UnsetType) else id or "NIL"
     cluster = "" if label.nil_cluster is None else f"cluster {label.nil_cluster}"
-    kind = "" if label.kind in VALUE_ENTITIES else label.kind or ""
+    kind = "" if id in VALUE_ENTITIES.values() else label.kind or ""
     marks = [cluster, kind, "optional" if label.optional else "", *label.types, *label.categories]
     details = "".join(f", {mark}" for mark in marks if mark)
     return f"{task.text[label.start : label.end]} → {entity}{details}"

@@ -45,7 +45,8 @@ def render_page(report: AnnotationReport, *, details: bool = False, width: int |
 
 def _format_head(report: AnnotationReport) -> str:
     """Return name and progress of a project."""
-    n_annotators = format_count(report.annotators_per_document, "annotator")
+    low, high = report.annotators_per_document, report.max_annotators_per_document
+    n_annotators = format_count(low, "annotator") if high in (None, low) else f"{low} to {high} annotators"
     head = f"{report.project}: {format_count(report.documents, 'document')}, {n_annotators} each, round {report.round}"
     gold = (
         f"gold standard: {format_count(report.gold_documents, 'document')}, {format_count(report.gold_labels, 'label')}"

@@ -53,6 +53,12 @@ _LABEL_FIELDS: Final = {
     "start": ("sc:Integer", "Offset of the first code point."),
     "end": ("sc:Integer", "Offset after the last code point."),
     "entity": ("sc:Text", "Id of the entity; null for NIL, absent if unlinked."),
+    "types": ("sc:Text", "Types of the entity."),
+    "kind": ("sc:Text", "quantity, datetime, coreference or descriptive, if the mention is no ordinary name."),
+    "optional": ("sc:Boolean", "Whether a system may skip the mention."),
+    "mention_id": ("sc:Text", "Labels with the same mention_id are alternatives of one mention."),
+    "parent": ("sc:Text", "The mention_id of the mention that the label segments in another way."),
+    "nil_cluster": ("sc:Text", "Cluster of NIL mentions of the same entity."),
 }
 
 

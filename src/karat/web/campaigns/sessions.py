@@ -46,7 +46,8 @@ class SessionEndpoints:
         self.guesses.check(client)
 
         def work() -> tuple[str, msgspec.Struct]:
-            session = self.store.start_session(body.invitation, body.consent)
+            invitation = body.invitation.strip().rpartition("#/join/")[2]  # the whole address is as good
+            session = self.store.start_session(invitation, body.consent)
             return session, describe(self.store.find_judge(session, uses=False) or "")
 
         try:

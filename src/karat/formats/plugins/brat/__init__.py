@@ -30,7 +30,7 @@ from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, count_lost_metadata, parse_fields
 from karat.formats.parsing.lines import Line, decode_utf8, read_lines
 from karat.formats.parsing.numbers import parse_offset
-from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, to_code_points
+from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, list_surface_categories, to_code_points
 from karat.formats.plugins.brat.writer import (
     DOCUMENT_TARGET,
     FRAGMENTS,
@@ -50,6 +50,8 @@ _LINE = re.compile(rb"(?:[TRENAM]\d+\S*|#\S*|\*)\t[^\t]*(?:\t.*)?")
 _MENTION = re.compile(rb"T\d+\S*\t\S+ \d+ \d+(?:;\d+ \d+)*\t")
 _WIKIDATA_ID = re.compile(r"(?i)^wikidata:(Q[1-9][0-9]*)$")
 """The id of a link to Wikidata: brat writes the name of the database before it."""
+_NO_ID = re.compile(r"[^:]*:")
+"""The name of a database without an id."""
 _UNREAD_KINDS = {"E": "events", "#": "notes", "*": "equivalences"}
 
 
@@ -178,7 +180,7 @@ def _to_labels(
     spans = to_code_points(text, [mention.span for mention in mentions.values()], skipped, surfaces)
     for (name, mention), (start, end) in zip(mentions.items(), spans, strict=True):
         links = annotations.links.get(name, {})
-        categories = list(annotations.attributes.get(name, ()))
+        categories = [*annotations.attributes.get(name, ()), *list_surface_categories(text, start, end, mention.span)]
         is_nil = not links and NIL_ATTRIBUTE in categories
         if is_nil:
             categories.remove(NIL_ATTRIBUTE)
@@ -217,6 +219,9 @@ def _parse_line(line: Line, source: ByteSource, annotations: _Annotations, skipp
         annotations.mentions[name] = _parse_mention(cells, line, source)
     elif kind == "N" and len(words) >= 3:
         entity = _WIKIDATA_ID.sub(r"\1", " ".join(words[2:]))
+        if _NO_ID.fullmatch(entity):
+            skipped["normalizations without an id"] += 1
+            return
         annotations.links[words[1]][entity] = cells[1] if len(cells) > 1 else ""
     elif kind in ("A", "M") and len(words) >= 2:
         annotations.attributes[words[1]].append(":".join([words[0], *words[2:]]))

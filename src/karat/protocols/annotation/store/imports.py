@@ -33,11 +33,12 @@ _MAX_NOTE: Final = 2000
 
 
 def open_or_create(
-    target: str, annotated: AnnotatedCorpus, *, name: str | None = None, guidelines: str = "fair"
+    target: str, annotated: AnnotatedCorpus, *, name: str | None = None, guidelines: str | None = None
 ) -> dict[str, int]:
     """Import a file into the project in a database, or into a new project if there is no such file; return counts.
 
-    `name` and `guidelines` are those of a new project. A new database is removed if the import fails.
+    `name` and `guidelines` are those of a new project, by default those in the file. A new database is removed if the
+    import fails.
     """
     if not annotated.documents:
         raise InputError(
@@ -53,7 +54,8 @@ def open_or_create(
             return import_annotations(store, annotated)
         finally:
             store.database.close()
-    project = create_imported_project(name or annotated.name, annotated, read_guidelines(guidelines), CONSENT)
+    stated = () if guidelines is None else (read_guidelines(guidelines),)
+    project = create_imported_project(name or annotated.name, annotated, stated, CONSENT)
     with create_database(target):
         store = AnnotationStore.create(target, project)
         try:
@@ -78,6 +80,9 @@ def import_annotations(store: AnnotationStore, annotated: AnnotatedCorpus) -> di
         counts["labels"] += len(version.labels)
     counts["annotators"] = len(people)
     tasks = {task.number: task for task in store.project.tasks}
+    counts["documents with document-level entities or relations (not imported)"] = sum(
+        bool(item.document.tags or item.document.relations) for item in annotated.documents
+    )
     for number, labels in gold.items():
         counts.update(_import_gold(store, tasks[number], labels))
     return {name: n for name, n in counts.items() if n}
