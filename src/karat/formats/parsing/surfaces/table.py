@@ -176,7 +176,7 @@ def read_table_run(
     texts = GoldTexts(gold, source.label)
     run = build_run(responses, texts, name=source.stem, skipped=skipped)
     if on_preview is not None:
-        own_texts = {response.id: response.text for response, _ in responses}
+        own_texts = {entry.response.id: entry.response.text for entry in responses}
         lines = [
             _format_preview(response.id, prediction, own_texts[response.id] or _find_gold_text(response.id, texts))
             for response in islice(run, _N_PREVIEWS)
