@@ -323,7 +323,7 @@ def format_notes(
     offset_warning = checks.offset_fit.describe()
     return (
         *([] if offset_warning is None else [f"{WARNING}{offset_warning}"]),
-        *(["the file contains gold labels, which are scored as predictions"] if from_labels else []),
+        *(["the file contains gold labels, which are scored as predictions, one per mention"] if from_labels else []),
         *([] if ids_differ else _foreign_id_notes(checks, read_options)),
         *_prefix_notes(checks.gold, read_options),
         *_emerging_notes(checks, read_options),
