@@ -81,6 +81,17 @@ def test_a_single_id_of_a_users_own_calls_for_no_bridge():
     assert result.signature["kb"] == "none"
 
 
+@pytest.mark.parametrize("titles", [("Berlin", "D.C."), ("A_page_that_nobody_wrote", "Another_such_page")])
+def test_dbpedia_and_wikipedia_share_titles_that_the_starter_lacks(titles):
+    resources = [f"http://dbpedia.org/resource/{title}" for title in titles]
+    pages = [f"https://en.wikipedia.org/wiki/{title}" for title in titles]
+    for gold, predicted in ((resources, pages), (pages, resources)):
+        result = karat.evaluate(corpus(gold), run(predicted))
+        assert result["strong:micro.f1"] == 1
+        assert result.id_health.unmatchable == result.id_health.unmatchable_gold == 0
+    assert karat.evaluate(corpus(resources), run(pages[::-1]))["strong:micro.f1"] == 0
+
+
 def test_equal_schemes_need_no_bridge():
     for ids in (PAGES, QIDS):
         result = karat.evaluate(corpus(ids), run(ids))

@@ -107,7 +107,8 @@ def bridge_ids(
     from karat.kb.catalogue import open_kb, open_starter
 
     bridge = open_starter() if kb is None else open_kb(kb)
-    is_bridged = any(_connects(bridge, corpus, run) for run in mixed_runs)
+    view = wrap_kb(bridge, Ids.NORMALISED)
+    is_bridged = any(_connects(view, corpus, run) for run in mixed_runs)
     return request.replace(kb=bridge, is_bridge=True) if is_bridged else request
 
 
@@ -152,12 +153,15 @@ def _has_several_kinds(corpus: Corpus | PartitionedData, run: Corpus | Run | Par
 def _connects(kb: KB, corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
     """Return whether `kb` maps ids of corpus and run so that two of their kinds become one, which both sides have.
 
-    Of two such kinds, each gains or loses annotations.
+    Of two such kinds, each gains or loses annotations on some side.
     """
     sides = [_count_kinds(side) for side in (corpus, run)]
     resolved = [_count_kinds(side, kb) for side in (corpus, run)]
-    before, after = (first.groups + second.groups for first, second in (sides, resolved))
-    n_changed = sum(after[kind] != count for kind, count in before.items())
+    kinds = sides[0].groups.keys() | sides[1].groups.keys()
+    n_changed = sum(
+        any(before.groups[kind] != after.groups[kind] for before, after in zip(sides, resolved, strict=True))
+        for kind in kinds
+    )
     return n_changed > 1 and bool(resolved[0].groups.keys() & resolved[1].groups.keys())
 
 
