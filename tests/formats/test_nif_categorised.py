@@ -482,3 +482,11 @@ def test_two_links_of_aida_are_read_differently(shared):
         ("Yoshirō_Mori", r"Yoshir\u014d_Mori"),
         ("Israel–Syria_relations", r"Israel\u2013Syria_relations"),
     ]
+
+
+def test_sentences_that_gerbil_scores_as_documents_are_noted_under_its_profile(tmp_path):
+    path = written(tmp_path, GOLD)
+    data = karat.load(path), karat.load_run(path)
+    notes = {profile: " ".join(karat.evaluate(*data, profile=profile).notes) for profile in ("karat", "gerbil")}
+    assert "2 sentences with nif:broaderContext are parts of documents here, but documents in GERBIL" in notes["gerbil"]
+    assert "broaderContext" not in notes["karat"]

@@ -68,6 +68,7 @@ from karat.model.errors import UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.measure_name import MeasureName, ViewName
 from karat.model.output.progress import track_progress
+from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score
 from karat.model.results.statistics import Statistics
 from karat.model.results.verdict import Verdicts
@@ -808,6 +809,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             for part in self._empty_parts
             if self.views[part].score("micro.f1").value is not None
         )
+        yield from self._sentence_notes()
         yield from self._hierarchy_notes()
         yield from self._starter_kb_notes()
         yield from format_undecided_notes(self.request.conventions.unknown_names, *self.sums.undecided_counts)
@@ -823,6 +825,18 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             yield format_vocabulary_note(self.request.vocabulary)
         yield from format_missing_intervals(self.interval_results)
         yield from format_unreliable_intervals(self.interval_results, self.request.interval_options.ci_unit)
+
+    def _sentence_notes(self) -> Iterator[str]:
+        """Yield a note if the documents have sentences that GERBIL scores as documents (NIF with categories)."""
+        table = self.inputs.corpus.table
+        if self.request.profile != "gerbil" or "meta" not in table.column_names:
+            return
+        spans = (dict(meta or ()).get("sentences", "") for meta in table.column("meta").to_pylist())
+        if n_sentences := sum(text.count(",") for text in spans if " " in text):
+            yield (
+                f"{format_count(n_sentences, 'sentence')} with nif:broaderContext are parts of documents here, but "
+                "documents in GERBIL: --gold-format nif --predictions-format nif scores them so (macro scores differ)"
+            )
 
     def _hierarchy_notes(self) -> Iterator[str]:
         """Yield a note if types are compared by a class hierarchy that is missing."""
