@@ -92,6 +92,13 @@ def test_dbpedia_and_wikipedia_share_titles_that_the_starter_lacks(titles):
     assert karat.evaluate(corpus(resources), run(pages[::-1]))["strong:micro.f1"] == 0
 
 
+def test_a_bridge_does_not_depend_on_equal_numbers_of_gained_and_lost_ids():
+    """Berlin becomes a QID and another resource a page, so that there are as many pages as before."""
+    resources = [f"http://dbpedia.org/resource/{title}" for title in ("Berlin", "Paris", "Hour")]
+    result = karat.evaluate(corpus(resources[:2]), run([PAGES[0], resources[2]]))
+    assert result["strong:micro.f1"] == 0.5
+
+
 def test_equal_schemes_need_no_bridge():
     for ids in (PAGES, QIDS):
         result = karat.evaluate(corpus(ids), run(ids))
