@@ -229,3 +229,10 @@ def test_other_profiles_of_a_report_are_scored_as_by_themselves(profile):
     other = first.with_request(first.request.with_profile(profile)).result
     alone = karat.evaluate(corpus(PAGES), run(QIDS), profile=profile)
     assert (other.scores, str(other.signature)) == (alone.scores, str(alone.signature))
+
+
+def test_a_further_id_of_the_gold_standard_is_no_foreign_id():
+    gold = Corpus.from_documents([Document("d", TEXT, (Label(*SPANS[0], "http://x/Berlin", same_as=("http://y/B",)),))])
+    result = karat.evaluate(gold, run(["http://y/B"]))
+    assert result["strong:micro.f1"] == 1
+    assert not [note for note in result.notes if "no entity id of the predictions occurs" in note]
