@@ -172,6 +172,18 @@ def test_gold_as_the_predictions_of_a_second_annotator(tmp_path):
     assert [(prediction.start, prediction.end) for prediction in response.predictions] == [(2, 5), (18, 25), (27, 33)]
 
 
+def test_alternatives_of_gold_are_one_prediction_with_and_without_a_corpus(tmp_path):
+    path = written(tmp_path, GOLD)
+    corpus = karat.load(path)
+    for run in (karat.load_run(path), karat.load_run(path, corpus=corpus)):
+        assert len(corpus.labels) == 4
+        assert len(run.predictions) == 3
+        assert run.skipped["other labels of the same mentions, not predicted"] == 1
+        result = karat.evaluate(corpus, run)
+        assert result["strong:micro.f1"] == 1
+        assert any("gold labels, which are scored as predictions, one per mention" in note for note in result.notes)
+
+
 def test_what_does_not_fit_is_counted(tmp_path):
     text = GOLD.replace('anchorOf """Ada"""', 'anchorOf """Eve"""').replace('"  Ada wrote."""', '"  Eva wrote."""', 1)
     text = text.replace('endIndex "34" ;\n        nif:sourceUrl', 'endIndex "35" ;\n        nif:sourceUrl')
@@ -470,3 +482,11 @@ def test_two_links_of_aida_are_read_differently(shared):
         ("Yoshirō_Mori", r"Yoshir\u014d_Mori"),
         ("Israel–Syria_relations", r"Israel\u2013Syria_relations"),
     ]
+
+
+def test_sentences_that_gerbil_scores_as_documents_are_noted_under_its_profile(tmp_path):
+    path = written(tmp_path, GOLD)
+    data = karat.load(path), karat.load_run(path)
+    notes = {profile: " ".join(karat.evaluate(*data, profile=profile).notes) for profile in ("karat", "gerbil")}
+    assert "2 sentences with nif:broaderContext are parts of documents here, but documents in GERBIL" in notes["gerbil"]
+    assert "broaderContext" not in notes["karat"]

@@ -383,8 +383,10 @@ def test_an_easier_problem_cannot_be_scored_as_a_harder_one(data, task, descript
         ("RT2KB", "rt2kb"),
         ("RE", "re"),
         ("OKE_Task1", "oke-task1"),
+        ("OKE Task 1", "oke-task1"),
         ("OKE_Task2", "oke-task2"),
         ("OKE2018Task4", "oke2018-task4"),
+        ("OKE 2018 Task 4", "oke2018-task4"),
     ],
 )
 def test_tasks_go_by_the_names_of_bat_and_gerbil(written, known):
@@ -395,6 +397,8 @@ def test_tasks_go_by_the_names_of_bat_and_gerbil(written, known):
         [Response("d0", (Prediction(*ADA, "Q1", types=("T",), score=0.5),), relations=(Triple("Q1", "P1", "Q2"),))]
     )
     assert karat.evaluate(corpus, run, settings={"task": written}).signature["task"] == known
+    measure = karat.evaluate(corpus, run, measures=[f"{written} micro F1"]).table_measures[0]
+    assert measure.startswith("strong:" if known == "a2kb" else f"{known}/")
     assert known in TASKS
 
 

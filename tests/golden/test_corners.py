@@ -149,3 +149,23 @@ def test_names_are_found_as_they_were_asked_for():
     result = karat.evaluate(corpus, run, measures=["D2W/strong:micro.f1".lower(), "erec/strong:micro.f1"])
     assert result["d2w/strong:micro.f1"] == result["d2kb/strong:micro.f1"] == 1
     assert result["erec/strong:micro.f1"] == result["erec/mention:micro.f1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("task", "part"),
+    [("oke-task1", "oke1-etyping/typed"), ("oke-task2", "oke2-etyping/typed"), ("oke2018-task4", "re/entity")],
+)
+def test_means_of_tasks_need_data_for_every_part(task, part):
+    corpus, run = pair([Label(0, 2, "X")], [Prediction(0, 2, "Y")])
+    result = karat.evaluate(corpus, run, settings={"task": task}, confidence=0.95, resamples=50)
+    for measure in ("micro.f1", "macro.f1"):
+        score = result.score(f"strong:{measure}")
+        assert (score.value, score.reason) == (None, f"{part}: there are neither gold mentions nor predictions")
+    assert not result.intervals
+
+
+def test_gerbil_scores_missing_relations_as_perfect_with_a_note():
+    corpus, run = pair([Label(0, 2, "X")], [Prediction(0, 2, "Y")])
+    result = karat.evaluate(corpus, run, profile="gerbil", settings={"task": "oke2018-task4", "prefixes": "X,Y"})
+    assert result["strong:micro.f1"] == result["strong:macro.f1"] == 0.5
+    assert any("re/entity has neither gold nor predictions" in note for note in result.notes)

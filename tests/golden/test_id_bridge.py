@@ -81,6 +81,24 @@ def test_a_single_id_of_a_users_own_calls_for_no_bridge():
     assert result.signature["kb"] == "none"
 
 
+@pytest.mark.parametrize("titles", [("Berlin", "D.C."), ("A_page_that_nobody_wrote", "Another_such_page")])
+def test_dbpedia_and_wikipedia_share_titles_that_the_starter_lacks(titles):
+    resources = [f"http://dbpedia.org/resource/{title}" for title in titles]
+    pages = [f"https://en.wikipedia.org/wiki/{title}" for title in titles]
+    for gold, predicted in ((resources, pages), (pages, resources)):
+        result = karat.evaluate(corpus(gold), run(predicted))
+        assert result["strong:micro.f1"] == 1
+        assert result.id_health.unmatchable == result.id_health.unmatchable_gold == 0
+    assert karat.evaluate(corpus(resources), run(pages[::-1]))["strong:micro.f1"] == 0
+
+
+def test_a_bridge_does_not_depend_on_equal_numbers_of_gained_and_lost_ids():
+    """Berlin becomes a QID and another resource a page, so that there are as many pages as before."""
+    resources = [f"http://dbpedia.org/resource/{title}" for title in ("Berlin", "Paris", "Hour")]
+    result = karat.evaluate(corpus(resources[:2]), run([PAGES[0], resources[2]]))
+    assert result["strong:micro.f1"] == 0.5
+
+
 def test_equal_schemes_need_no_bridge():
     for ids in (PAGES, QIDS):
         result = karat.evaluate(corpus(ids), run(ids))
@@ -211,3 +229,10 @@ def test_other_profiles_of_a_report_are_scored_as_by_themselves(profile):
     other = first.with_request(first.request.with_profile(profile)).result
     alone = karat.evaluate(corpus(PAGES), run(QIDS), profile=profile)
     assert (other.scores, str(other.signature)) == (alone.scores, str(alone.signature))
+
+
+def test_a_further_id_of_the_gold_standard_is_no_foreign_id():
+    gold = Corpus.from_documents([Document("d", TEXT, (Label(*SPANS[0], "http://x/Berlin", same_as=("http://y/B",)),))])
+    result = karat.evaluate(gold, run(["http://y/B"]))
+    assert result["strong:micro.f1"] == 1
+    assert not [note for note in result.notes if "no entity id of the predictions occurs" in note]

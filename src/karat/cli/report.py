@@ -11,7 +11,14 @@ from karat.cli.html import write_archive_html, write_html
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.output import archive_option, texts_option, title_option
 from karat.cli.options.reading import input_options
-from karat.cli.options.scoring import ConventionOptions, convention_options, facets_option, format_options, golds_option
+from karat.cli.options.scoring import (
+    ConventionOptions,
+    convention_options,
+    facets_option,
+    format_options,
+    golds_option,
+    measures_option,
+)
 from karat.cli.options.statistics import resamples_option
 from karat.cli.output import echo, echo_warnings, print_tables, write_output
 
@@ -46,6 +53,7 @@ _HTML = ["--to html"]
 @title_option(needs=_HTML)
 @texts_option(needs=_HTML)
 @convention_options(kb="Knowledge base that resolves ids and supplies entity names: a snapshot or a folder of tables.")
+@measures_option("Measure to score instead of those of the profile; the first is the main one (repeatable).")
 @facets_option()
 @option(
     "--why",
@@ -68,6 +76,7 @@ def command(
     title: str,
     texts: TextsShown,
     conventions: ConventionOptions,
+    measures: tuple[str, ...],
     by: tuple[str, ...],
     why_profiles: tuple[str, ...],
     one_profile: bool,
@@ -102,7 +111,7 @@ def command(
     archives = [path for path in files if is_archive(path)]
     check_paths([*(parse_system_argument(file)[1] for file in files if file not in archives), *golds], [out])
     intervals = IntervalOptions(resamples=resamples) if layout == "paper" else None
-    request = conventions.to_request(by=by, interval_options=intervals)
+    request = conventions.to_request(measures=measures, by=by, interval_options=intervals)
     if archives:
         if len(files) > 1 or golds or layout != "html" or out is None:
             raise UsageError(f"{archives[0]} is an archive. Pass it alone, with --out FILE.")
@@ -111,6 +120,8 @@ def command(
     if layout not in ("html", "paper"):
         check_report_format(layout)
     entries = list(load_entries(files, golds, formats))
+    if measures and any(entry.result is not None for entry in entries):
+        raise UsageError("-m has no effect on result files. Pass predictions with --gold, or use karat score -m.")
     if layout == "html":
         echo_warnings((entry.corpus, entry.run) for entry in entries)
         options = ArchiveOptions.from_names(why_profiles, resamples=resamples, one_profile=one_profile)

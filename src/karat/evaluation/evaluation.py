@@ -68,6 +68,7 @@ from karat.model.errors import UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.measure_name import MeasureName, ViewName
 from karat.model.output.progress import track_progress
+from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score
 from karat.model.results.statistics import Statistics
 from karat.model.results.verdict import Verdicts
@@ -484,7 +485,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
                     pairless_score
                     if pairless_score is not None and short.startswith("micro.")
                     else _mean_of_components(
-                        {part: self.views[part].score(short) for part in self._nonempty_components(components)}
+                        {part: self._score_component(part, short) for part in self._nonempty_components(components)}
                     )
                 )
         return scores
@@ -493,6 +494,24 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Return the score of a requested measure without a group; other measures are not computed."""
         view = self.views.get(str(measure.view))
         return self.scores[str(measure)] if view is None else view.score(measure.short_name)
+
+    def _score_component(self, name: str, short: str) -> Score:
+        """Return a score of the view `name` for a mean of views; undefined if the view's total has neither side.
+
+        Otherwise documents without cases would make the macro scores of data perfect that does not exist.
+        """
+        view = self.views[name]
+        total = view.score("micro.f1") if name in self._empty_parts else None
+        return view.score(short) if total is None or total.value is not None else total
+
+    @cached_property
+    def _empty_parts(self) -> tuple[str, ...]:
+        """The parts of tasks that have nothing to count on either side, such as relations."""
+        parts = dict.fromkeys(part for parts in self.plans.components.values() for part in parts)
+        views = {part: self.views[part] for part in parts}
+        return tuple(
+            part for part, view in views.items() if not view.is_indivisible and not view.statistics.weights.any()
+        )
 
     def _score_without_pairs(self, components: Sequence[str]) -> Score | None:
         """Return BLANC where neither side has two mentions: 1 if both have the same mention, else 0 (Luo et al., 2014).
@@ -643,6 +662,8 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
                 }
                 continue
             components = [self.views[part] for part in self._nonempty_components(names)]
+            if len(components) > 1:
+                shorts = [short for short in shorts if self.scores[f"{view}:{short}"].value is not None]
             with track_progress(f"resampling {view}"):
                 intervals = view_intervals(components, shorts, self.interval_options)
             results |= {f"{view}:{short}": result for short, result in intervals.items()}
@@ -783,6 +804,12 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             reasons | {f"scores by {name}": reason for name, reason in self.source.excluded.facets.items()}
         ).items():
             yield f"excluded: {item} ({reason}; to include it, load corpus and run into memory)"
+        yield from (
+            f"{part} has neither gold nor predictions, which the setting empty scores as perfect"
+            for part in self._empty_parts
+            if self.views[part].score("micro.f1").value is not None
+        )
+        yield from self._sentence_notes()
         yield from self._hierarchy_notes()
         yield from self._starter_kb_notes()
         yield from format_undecided_notes(self.request.conventions.unknown_names, *self.sums.undecided_counts)
@@ -798,6 +825,18 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             yield format_vocabulary_note(self.request.vocabulary)
         yield from format_missing_intervals(self.interval_results)
         yield from format_unreliable_intervals(self.interval_results, self.request.interval_options.ci_unit)
+
+    def _sentence_notes(self) -> Iterator[str]:
+        """Yield a note if the documents have sentences that GERBIL scores as documents (NIF with categories)."""
+        table = self.inputs.corpus.table
+        if self.request.profile != "gerbil" or "meta" not in table.column_names:
+            return
+        spans = (dict(meta or ()).get("sentences", "") for meta in table.column("meta").to_pylist())
+        if n_sentences := sum(text.count(",") for text in spans if " " in text):
+            yield (
+                f"{format_count(n_sentences, 'sentence')} with nif:broaderContext are parts of documents here, but "
+                "documents in GERBIL: --gold-format nif --predictions-format nif scores them so (macro scores differ)"
+            )
 
     def _hierarchy_notes(self) -> Iterator[str]:
         """Yield a note if types are compared by a class hierarchy that is missing."""

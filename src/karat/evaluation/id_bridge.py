@@ -43,13 +43,15 @@ class SideIds(NamedTuple):
     kind_sets: frozenset[frozenset[str]]
     """The kinds of all ids of an annotation, also further ones (`same_as`), in all combinations that occur."""
 
-    def count_kinds(self, kb: KB | None = None) -> KindCounts:
-        """Count the annotations by the kind of their id; with `kb`, of the id that `kb` resolves it to."""
-        ids = self.ids
-        if kb is not None:
-            ids = normalise_ids(pa.array(kb.canonical_ids(ids.to_pylist()), pa.string()), Ids.NORMALISED)
-        counts = find_patterns(ids, find_plain_qids(ids)).sum_by(get_id_kind, self.counts)
+    def count_kinds(self) -> KindCounts:
+        """Count the annotations by the kind of their id."""
+        counts = find_patterns(self.ids, find_plain_qids(self.ids)).sum_by(get_id_kind, self.counts)
         return KindCounts(counts, self.kind_sets)
+
+    def find_kind_changes(self, kb: KB) -> frozenset[tuple[str, str]]:
+        """Return the pairs of the kind of an id and the kind of the id that `kb` resolves it to."""
+        resolved = normalise_ids(pa.array(kb.canonical_ids(self.ids.to_pylist()), pa.string()), Ids.NORMALISED)
+        return frozenset(zip(_list_kind_groups(self.ids), _list_kind_groups(resolved), strict=True))
 
 
 class KindCounts(NamedTuple):
@@ -63,14 +65,6 @@ class KindCounts(NamedTuple):
     def merge(self, other: KindCounts) -> KindCounts:
         """Return the counts of both parts together."""
         return KindCounts(Counter(self.counts) + Counter(other.counts), self.kind_sets | other.kind_sets)
-
-    @property
-    def groups(self) -> Counter[str]:
-        """The counts with all kinds of titles as one, since titles of one word may be of any of them."""
-        totals: Counter[str] = Counter()
-        for kind, count in self.counts.items():
-            totals[_get_group(kind)] += count
-        return totals
 
     def is_comparable(self, other: KindCounts) -> bool:
         """Return whether every annotation of one side has an id of the same kind as every annotation of the other."""
@@ -107,7 +101,8 @@ def bridge_ids(
     from karat.kb.catalogue import open_kb, open_starter
 
     bridge = open_starter() if kb is None else open_kb(kb)
-    is_bridged = any(_connects(bridge, corpus, run) for run in mixed_runs)
+    view = wrap_kb(bridge, Ids.NORMALISED)
+    is_bridged = any(_connects(view, corpus, run) for run in mixed_runs)
     return request.replace(kb=bridge, is_bridge=True) if is_bridged else request
 
 
@@ -150,22 +145,28 @@ def _has_several_kinds(corpus: Corpus | PartitionedData, run: Corpus | Run | Par
 
 
 def _connects(kb: KB, corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
-    """Return whether `kb` maps ids of corpus and run so that two of their kinds become one, which both sides have.
+    """Return whether `kb` maps ids of two kinds to one kind, and corpus and run then share a kind."""
+    gold, predictions = (
+        frozenset[tuple[str, str]]().union(*(part.find_kind_changes(kb) for part in _iterate_ids(side)))
+        for side in (corpus, run)
+    )
+    changes = gold | predictions
+    is_shared = not {new for _, new in gold}.isdisjoint(new for _, new in predictions)
+    return is_shared and len({new for _, new in changes}) < len(changes)
 
-    Of two such kinds, each gains or loses annotations.
-    """
-    sides = [_count_kinds(side) for side in (corpus, run)]
-    resolved = [_count_kinds(side, kb) for side in (corpus, run)]
-    before, after = (first.groups + second.groups for first, second in (sides, resolved))
-    n_changed = sum(after[kind] != count for kind, count in before.items())
-    return n_changed > 1 and bool(resolved[0].groups.keys() & resolved[1].groups.keys())
 
-
-def _count_kinds(data: Corpus | Run | PartitionedData, kb: KB | None = None) -> KindCounts:
-    """Count the annotations of a corpus or run by the kind of their id; with `kb`, of the id that it resolves to."""
-    if kb is None and isinstance(data, Corpus | Run):
+def _count_kinds(data: Corpus | Run | PartitionedData) -> KindCounts:
+    """Count the annotations of a corpus or run by the kind of their id."""
+    if isinstance(data, Corpus | Run):
         return data.get_or_compute("id kinds", lambda: next(_iterate_ids(data)).count_kinds())
-    return reduce(KindCounts.merge, (part.count_kinds(kb) for part in _iterate_ids(data)), _NO_KINDS)
+    return reduce(KindCounts.merge, (part.count_kinds() for part in _iterate_ids(data)), _NO_KINDS)
+
+
+def _list_kind_groups(ids: Arrow) -> list[str]:
+    """Return the kind of each id; all kinds of titles are one, since titles of one word may be of any of them."""
+    patterns = find_patterns(ids, find_plain_qids(ids))
+    kinds = [_get_group(get_id_kind(id)) for id in patterns.ids]
+    return [kinds[index] for index in patterns.pattern_index.tolist()]
 
 
 def _iterate_ids(data: Corpus | Run | PartitionedData) -> Iterator[SideIds]:

@@ -28,6 +28,8 @@ SELECTED_ON = "selected_on"
 
 VOCABULARY = "vocabulary"
 """The metadata key that names the entities a system can predict: a file of ids next to the run, or a snapshot."""
+OTHER_LABELS_NOTE = "other labels of the same mentions, not predicted"
+"""Description of the count of gold labels that `Run.from_gold` leaves out."""
 
 
 def is_selected_on(metadata: Mapping[str, str], corpus: str) -> bool:
@@ -135,7 +137,8 @@ class Run(TableDisplay, ValueCache):
     def from_gold(cls, corpus: Corpus, *, name: str = "gold") -> Run:
         """Create a run that predicts every gold mention, also optional mentions, with one of its accepted links.
 
-        Document-level entities and relations are predicted as well. Parts of alternative segmentations are not.
+        Document-level entities and relations are predicted as well. Other alternatives, and parts of alternative
+        segmentations, are counted in `skipped`.
         """
         is_predicted, offsets = (
             corpus.mention_index.is_representative.tolist(),
@@ -146,9 +149,9 @@ class Run(TableDisplay, ValueCache):
             for document, (low, high) in zip(corpus, offsets, strict=True)
         )
         texts = None if corpus.skipped.get(NO_TEXT_NOTE) else corpus.table.column("text")
-        return replace(
-            cls.from_responses(responses, name=name, predictions="labels"), skipped=corpus.skipped, texts=texts
-        )
+        n_others = len(corpus.labels) - sum(is_predicted)
+        skipped = {**corpus.skipped, OTHER_LABELS_NOTE: n_others} if n_others else corpus.skipped
+        return replace(cls.from_responses(responses, name=name, predictions="labels"), skipped=skipped, texts=texts)
 
     @classmethod
     def from_table(

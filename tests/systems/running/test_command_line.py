@@ -14,7 +14,7 @@ import pytest
 
 from karat.analysis.comparison.api import compare
 from karat.data.load import load, load_run
-from karat.model.errors import UsageError
+from karat.model.errors import InputError, UsageError
 from karat.model.spec.external_access import TrainingDetails
 from karat.systems.adapters.nif import TURTLE
 from karat.systems.running.experiment import ExperimentFile
@@ -435,6 +435,47 @@ def test_given_mentions_are_linked_over_nif():
     assert "<http://www.wikidata.org/entity/Q64>" in said
     assert 'nif:isString "Berlin is in Germany now"' in said
     assert "request_0#char=0,24" in said
+
+
+WIDE_REQUEST = (
+    "@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .\n"
+    '<http://x/r> a nif:Context ; nif:isString "{text}"{end} .\n'
+)
+BERLIN = (
+    "<http://x/r#1> a nif:Phrase ; nif:referenceContext <http://x/r> ; "
+    'nif:anchorOf "Berlin" ; nif:beginIndex "{0}" ; nif:endIndex "{1}" .'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "span"),
+    [
+        (WIDE_REQUEST.format(text="😀 Berlin", end="") + BERLIN.format(3, 9), (3, 9)),
+        (WIDE_REQUEST.format(text="😀 Berlin", end="") + BERLIN.format(2, 8), (2, 8)),
+        (WIDE_REQUEST.format(text="😀 Berlin", end=' ; nif:endIndex "9"'), (3, 9)),
+        (WIDE_REQUEST.format(text="😀 Berlin", end=' ; nif:endIndex "8"'), (2, 8)),
+    ],
+)
+def test_served_systems_answer_in_the_units_of_the_request(body, span):
+    def predict(request):
+        assert request.json.get("spans", [[2, 8]]) == [[2, 8]]
+        return {"predictions": [{"start": 2, "end": 8, "entity": "Q64"}]}
+
+    with (
+        playing(predict) as service,
+        open_nif_handler(RunnableSystem.from_text(f"http:{service.address}/")) as handle,
+    ):
+        response = handle(body.encode()).decode()
+    assert f'nif:beginIndex "{span[0]}"' in response
+    assert f'nif:endIndex "{span[1]}"' in response
+
+
+def test_served_systems_answer_an_empty_text_and_name_no_options():
+    with open_nif_handler(RunnableSystem.from_text(COMMAND)) as handle:
+        assert b'nif:isString ""' in handle(WIDE_REQUEST.format(text="", end="").encode())
+        with pytest.raises(InputError) as error:
+            handle((WIDE_REQUEST.format(text="In Berlin now", end="") + BERLIN.format(4, 10)).encode())
+    assert str(error.value).endswith("Correct the request.")
 
 
 def test_resolved_ids_use_the_knowledge_base_of_the_systems(karat_cli):

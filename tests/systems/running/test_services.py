@@ -19,8 +19,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from karat.model.defects import ErrorPolicy, use_error_policy
 from karat.model.document import Document, Label
 from karat.model.errors import InputError, UsageError
+from karat.model.offsets.offset_kinds import OffsetKind
 from karat.storage import downloads, http_client
 from karat.storage.retry import RetryPolicy, use_retry_policy
 from karat.systems.adapters.telemetry import capture_telemetry, get_credential
@@ -154,6 +156,45 @@ def test_predictions_are_read_as_documented_whatever_offsets_count(name, text):
     assert found.entity == entity
     assert found.score is not None
     assert told.seconds is not None
+
+
+NIF = (
+    "@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .\n"
+    "<http://x/d#1> a nif:Phrase ; nif:referenceContext <http://x/d> ; "
+    '{anchor}nif:beginIndex "9" ; nif:endIndex "15" .'
+)
+WIDE_NIF = NIF + '<http://x/d> a nif:Context ; nif:isString "𝔘lm and Berlin"{end} .'
+WIDE_NIF_ANCHOR = WIDE_NIF.format(anchor='nif:anchorOf "Berlin" ; ', end="")
+WIDE_NIF_END = WIDE_NIF.format(anchor="", end=' ; nif:endIndex "15"')
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("nif", WIDE_NIF_ANCHOR),
+        ("nif", WIDE_NIF_END),
+        ("nif", NIF.format(anchor='nif:anchorOf "Berlin" ; ')),  # without the text
+        ("nif", NIF.format(anchor="")),  # beyond the end of the text
+        ("http", '[{"start": 9, "end": 15, "entity": "Q64"}]'),
+        ("http", '{"predictions": [{"start": 9, "end": 15, "text": "Berlin", "entity": "Q64"}]}'),
+    ],
+)
+@pytest.mark.parametrize("kind", ["code-points", "utf16"])
+def test_spans_in_utf16_units_are_converted_by_anchor_end_or_option(name, body, kind):
+    with playing(lambda _: Played(body.encode())) as server, use_error_policy(ErrorPolicy(offsets=OffsetKind(kind))):
+        response, told = asked(f"{name}:{server.address}/x", WIDE)
+    assert response.error is None
+    assert [(span.start, span.end) for span in response.predictions] == [(8, 14)]
+    assert [name for name in told.counts if "UTF-16" in name]
+
+
+def test_the_option_converts_what_fits_either_way():
+    body = b'[{"start": 2, "end": 4, "entity": "Q3012"}]'
+    responses = []
+    for kind in (OffsetKind.CODE_POINTS, OffsetKind.UTF16):
+        with playing(lambda _: Played(body)) as server, use_error_policy(ErrorPolicy(offsets=kind)):
+            responses.append(asked(f"http:{server.address}/x", WIDE)[0].predictions[0])
+    assert [(span.start, span.end) for span in responses] == [(2, 4), (1, 3)]
 
 
 @pytest.mark.parametrize("name", [name for name in SERVICES if not name.startswith(("tagme", "babelfy"))])

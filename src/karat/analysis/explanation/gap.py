@@ -318,7 +318,8 @@ def _find_interaction(a: Cause, b: Cause, change_together: float, gap: float) ->
     smaller, larger = sorted((abs(a.share), abs(b.share)))
     largest_change = max(*map(abs, changes), abs(change_together))
     is_dependent = abs(excess) >= max(_MIN_EFFECT, largest_change / 4)
-    is_cancelled = a.share * b.share < 0 and smaller >= max(_MIN_EFFECT, abs(gap)) and abs(share) <= larger / 4
+    has_opposite_signs = a.share * b.share < 0 and changes[0] * changes[1] < 0
+    is_cancelled = has_opposite_signs and smaller >= max(_MIN_EFFECT, abs(gap)) and abs(share) <= larger / 4
     if not (is_dependent or is_cancelled):
         return None
     return Interaction((a.name, b.name), changes, change_together, share, is_additive=not is_dependent)

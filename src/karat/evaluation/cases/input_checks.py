@@ -20,7 +20,7 @@ from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.protocol import KB, IdStatus
 from karat.matching.read.offset_fit import OffsetFit, check_offsets
 from karat.matching.read.pairing import Pairing
-from karat.matching.read.read_options import ReadOptions, find_nil_items
+from karat.matching.read.read_options import ReadOptions, canonical_ids, find_nil_items
 from karat.model.corpus import Corpus
 from karat.model.output.text_layout import format_count
 from karat.model.results.failures import FAILED_NOTE, describe_failures, group_by_error, sort_failures
@@ -195,14 +195,26 @@ def _group_failures(pairing: Pairing) -> dict[str, tuple[str, ...]]:
 
 
 def _has_shared_entity(pairing: Pairing) -> bool:
-    """Return whether any entity occurs in both gold labels and predictions; a sample is compared first."""
+    """Return whether any id occurs in both gold labels and predictions; entities, of a sample first, then `same_as`."""
     for limit in (_SAMPLE_SIZE, None):
         is_gold = np.zeros(len(pairing.names) + 2, np.bool_)
         is_gold[pairing.gold_entity[:limit]] = True
         is_gold[-2:] = False  # NO_LINK and NIL
         if is_gold[pairing.prediction_entity[:limit]].any():
             return True
-    return False
+    sides = ((pairing.corpus.labels, pairing.gold_entity), (pairing.run.predictions, pairing.prediction_entity))
+    if all(mentions.field("same_as") is None for mentions, _ in sides):
+        return False
+    gold, predictions = (_list_ids(mentions, entity, pairing) for mentions, entity in sides)
+    return not gold.isdisjoint(predictions)
+
+
+def _list_ids(mentions: Mentions, entity: Ints, pairing: Pairing) -> set[str]:
+    """Return the entities of mentions and their further ids, as read."""
+    entities = pairing.names.take(pa.array(np.unique(entity[entity >= 0]))).to_pylist()
+    same_as = mentions.field("same_as")
+    others = [] if same_as is None else same_as.flatten().unique().drop_null().to_pylist()
+    return {*entities, *canonical_ids(others, pairing.read_options)}
 
 
 def _add_ids(
@@ -323,7 +335,7 @@ def format_notes(
     offset_warning = checks.offset_fit.describe()
     return (
         *([] if offset_warning is None else [f"{WARNING}{offset_warning}"]),
-        *(["the file contains gold labels, which are scored as predictions"] if from_labels else []),
+        *(["the file contains gold labels, which are scored as predictions, one per mention"] if from_labels else []),
         *([] if ids_differ else _foreign_id_notes(checks, read_options)),
         *_prefix_notes(checks.gold, read_options),
         *_emerging_notes(checks, read_options),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,11 +40,12 @@ def _offset_table(text: str, kind: OffsetKind) -> Longs:
     return units.to_code_points(np.arange(int(units.to_units(np.array([len(text)]))[0]) + 1))
 
 
-_OFFSET_TABLES: tuple[tuple[str, Callable[[str], Longs]], ...] = (
-    ("bytes", byte_offset_table),
-    ("UTF-16 units", utf16_offset_table),
-)
 _MAX_OFFSET = 2**31 - 1
+UNIT_NOTES = {
+    OffsetKind.BYTES: "texts whose offsets count bytes",
+    OffsetKind.UTF16: "texts whose offsets count UTF-16 units",
+}
+"""Description of the count of texts whose offsets were converted, by kind of offsets."""
 SURFACE_MISMATCH = "mentions whose surface differs from the text at their offsets"
 
 
@@ -114,7 +115,7 @@ def to_code_points(
         return raw_spans
     best = raw_spans
     if text is not None:
-        best = place_surfaces(text, _find_best_spans(text, raw_spans, spans, skipped), spans, skipped, surfaces)
+        best = place_surfaces(text, find_best_spans(text, raw_spans, spans, skipped), spans, skipped, surfaces)
     limit = _MAX_OFFSET if text is None else len(text)
     for (start, end), span in zip(best, spans, strict=True):
         if not 0 <= start < end <= limit:
@@ -182,22 +183,32 @@ def _realign(
     return placed
 
 
-def _find_best_spans(
-    text: str, raw_spans: list[tuple[int, int]], spans: Sequence[RawSpan], skipped: Counter[str]
+def find_best_spans(
+    text: str,
+    raw_spans: list[tuple[int, int]],
+    spans: Sequence[RawSpan],
+    skipped: Counter[str],
+    text_end: str | None = None,
 ) -> list[tuple[int, int]]:
     """Return the spans in the unit in which the fewest surfaces differ from the text.
 
-    `raw_spans` are start and end of `spans`. Texts with other units than code points are counted in `skipped`.
+    `raw_spans` are start and end of `spans`. Without surfaces, the stated end of the text (`text_end`) decides. Texts
+    with other units than code points are counted in `skipped`. If the policy names a kind of offsets, all spans are
+    returned unchanged.
     """
-    best, unit_name = raw_spans, ""
+    best, best_kind = raw_spans, OffsetKind.CODE_POINTS
     misses = _count_mismatches(text, raw_spans, spans)
-    if misses and not text.isascii():
-        for name, table in _OFFSET_TABLES:
-            offsets = table(text)
+    has_other_end = text_end not in (None, str(len(text))) and all(span.surface is None for span in spans)
+    if (misses or has_other_end) and not text.isascii() and get_defects().policy.offsets is OffsetKind.CODE_POINTS:
+        for kind in UNIT_NOTES:
+            offsets = _offset_table(text, kind)
+            if has_other_end and text_end != str(len(offsets) - 1):
+                continue
             converted = [(_convert_offset(offsets, start), _convert_offset(offsets, end)) for start, end in raw_spans]
-            if _count_mismatches(text, converted, spans) < misses:
-                best, unit_name, misses = converted, name, _count_mismatches(text, converted, spans)
-    skipped[f"texts whose offsets count {unit_name}"] += bool(unit_name)
+            if has_other_end or _count_mismatches(text, converted, spans) < misses:
+                best, best_kind, misses = converted, kind, _count_mismatches(text, converted, spans)
+    if best_kind in UNIT_NOTES:
+        skipped[UNIT_NOTES[best_kind]] += 1
     return best
 
 

@@ -235,6 +235,7 @@ FORMAT = Format(
     read_corpus=lambda source, text: read_corpus(source),
     read_run=read_run,
     read_run_with_gold=read_run_with_gold,
+    is_kind_ambiguous=True,  # without classes
     write_corpus=write_corpus,
     write_run=write_run,
     has_iris=True,
@@ -256,6 +257,7 @@ TABLE = {
         read_corpus=lambda source, text: read_corpus(source, is_literal=True),
         read_run=lambda source: read_run(source, is_literal=True),
         read_run_with_gold=lambda source, gold: read_run_with_gold(source, gold, is_literal=True),
+        is_kind_ambiguous=True,
         description="Like nif-categorised, but escapes in links are not decoded. Not detected: name the format.",
         sample=Sample.from_text(
             "sample.ttl",

@@ -199,6 +199,20 @@ def _normalise_id(id: str, context: IdContext = DEFAULT_CONTEXT) -> str:
     return id if recognised_id is None else recognised_id.normal_form
 
 
+def find_page_of_resource(normal_form: str) -> str | None:
+    """Return the Wikipedia page with title and language of a DBpedia resource in normal form; None for other ids."""
+    resource = _RESOURCE.fullmatch(normal_form)
+    return (
+        None if resource is None else _normalise_id(f"https://{resource[1] or 'en'}.wikipedia.org/wiki/{resource[3]}")
+    )
+
+
+def find_resource_of_page(normal_form: str) -> str | None:
+    """Return the DBpedia resource with title and language of a Wikipedia page in normal form; None for other ids."""
+    page = _PAGE.fullmatch(normal_form)
+    return None if page is None or page[1] is None else _dbpedia_resource(page[1], page[3])
+
+
 _BRIDGED_PAGE = re.compile(rf"https?://{_LANGUAGE}\.wikipedia\.org/wiki/(.+)", re.DOTALL)
 _BRIDGED_RESOURCE = re.compile(rf"https?://(?:{_LANGUAGE}\.)?dbpedia\.org/resource/(.+)", re.DOTALL)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*/", re.DOTALL)

@@ -14,6 +14,8 @@ from karat.kb.ids.normal_forms import (
     NORMALISERS,
     IdContext,
     express_item,
+    find_page_of_resource,
+    find_resource_of_page,
     normalise_id,
     parse_id,
     recognise_id,
@@ -54,7 +56,8 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
     """A knowledge base that accepts every spelling of an id.
 
     The common spellings of the id's normal form are looked up in turn, and then the id as written, until the base knows
-    a spelling. Canonical ids are normal forms.
+    a spelling. Canonical ids are normal forms. A Wikipedia page and the DBpedia resource of the same title and language
+    are one entity under `ids=normalised`, unless the base tells them apart.
     """
 
     base: KB
@@ -153,7 +156,7 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
         base_ids = self._resolved_ids.base_ids
         new_ids = [id for id in dict.fromkeys(ids) if id not in base_ids]
         pending = {id: chain(self._iterate_spellings(id), [id]) for id in new_ids}
-        spellings = {id: self._normalise(id) for id in new_ids}
+        spellings = {id: self._normalise_unknown(id) for id in new_ids}
         while pending:
             attempts = {id: spelling for id, rest in pending.items() if (spelling := next(rest, None)) is not None}
             hits = self._check_known(list(attempts.values()))
@@ -177,7 +180,11 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
         """Yield the common spellings of an id, its normal form first; none of an id that the context excludes."""
         if self._is_foreign(id):
             return iter(())
-        return NORMALISERS[self.mode].iterate_spellings(self._normalise(id))
+        normal_form, iterate_spellings = self._normalise(id), NORMALISERS[self.mode].iterate_spellings
+        if self.mode is not Ids.NORMALISED:
+            return iterate_spellings(normal_form)
+        twin = find_page_of_resource(normal_form) or find_resource_of_page(normal_form)
+        return chain(iterate_spellings(normal_form), iterate_spellings(twin) if twin is not None else ())
 
     def _is_foreign(self, id: str) -> bool:
         """Return whether the context says that an id is none of Wikidata or Wikipedia, as it could be by itself."""
@@ -189,6 +196,13 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
         if self._is_foreign(id):
             return id
         return normalise_id(id, self.mode, context._replace(bare_items=True))
+
+    def _normalise_unknown(self, id: str) -> str:
+        """Return the normal form of an id that the base does not know; of a DBpedia resource, that of its page."""
+        normal_form = self._normalise(id)
+        if self.mode is not Ids.NORMALISED or self._is_foreign(id):
+            return normal_form
+        return find_page_of_resource(normal_form) or normal_form
 
     def _express(self, id: str) -> str:
         """Return the normal form of an id of the base as the data write it."""

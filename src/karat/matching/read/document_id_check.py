@@ -9,6 +9,9 @@ from karat.model.errors import InputError
 from karat.model.tables.arrow import Arrow
 
 _MAX_SHOWN = 2
+_SAME_SPLIT = (
+    "Check that both files are of the same corpus and split (several gold standards: karat report --gold A --gold B)"
+)
 
 
 def unknown_document_error(
@@ -20,7 +23,7 @@ def unknown_document_error(
     standard, and `n_more` the number of further such responses.
     """
     others = f" ({n_more} more like it)" if n_more else ""
-    remedy = _advise_renumbering(gold_ids, run_ids) or "Check that both files are of the same corpus and split"
+    remedy = _advise_renumbering(gold_ids, run_ids) or _SAME_SPLIT
     return InputError(
         where,
         actual=f"document {document!r}, which {corpus_name} does not have{others}: "

@@ -6,18 +6,25 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 import msgspec
 
+from karat.formats.parsing.nif.terms import TEXT
 from karat.formats.parsing.nif.writer import format_statement, format_text
+from karat.formats.parsing.offset_units import UNIT_NOTES
+from karat.formats.parsing.turtle.turtle import format_iri, format_literal
 from karat.model.corpus import Corpus
+from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
 from karat.model.document import Document, Response
 from karat.model.errors import InputError, ResponseError
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import from_code_points
 from karat.model.registry import get_plugin
 from karat.model.run import Run
+from karat.model.span import Span
 from karat.model.spec.format import Format
-from karat.systems.adapters.service_responses import check_response
+from karat.systems.adapters.service_responses import check_response, convert_spans
 from karat.systems.adapters.telemetry import count_event
 
 TURTLE: Final = "application/x-turtle"
@@ -61,6 +68,15 @@ class _RequestBody:
         return self.body
 
 
+class NifRequest(NamedTuple):
+    """A client's request."""
+
+    document: Document
+    """The document, with offsets in code points."""
+    offsets: OffsetKind = OffsetKind.CODE_POINTS
+    """The kind of offsets that the client counts."""
+
+
 def to_nif_request(document: Document) -> bytes:
     """Return a document as NIF, as GERBIL sends it: with an anonymous IRI and its labels as the spans to link."""
     anonymous = msgspec.structs.replace(document, id=_REQUEST.format(length=len(document.text)))
@@ -76,6 +92,9 @@ def parse_nif_response(document: Document, body: bytes, service: str) -> Respons
     """
     try:
         run = _read_run(_RequestBody(body, service))
+        if len(run) == 1 and (run.texts is None or run.texts[0].as_py() is None):  # its anchors fit the sent text
+            context, text = format_iri(run.ids[0].as_py()), format_literal(document.text)
+            run = _read_run(_RequestBody(body + f"\n{context} <{TEXT}> {text} .\n".encode(), service))
     except InputError as problem:
         raise ResponseError(f"{service} sent invalid NIF ({problem.actual})") from None
     responses = list(run)
@@ -85,37 +104,62 @@ def parse_nif_response(document: Document, body: bytes, service: str) -> Respons
         count_event("responses with a text other than the sent one (only offsets are used)")
     for event, count in run.skipped.items():
         count_event(event, count)
-    return msgspec.structs.replace(responses[0], id=document.id)
+    predictions = responses[0].predictions
+    spans = convert_spans(
+        document.text, [Span(item.start, item.end) for item in predictions], [None] * len(predictions)
+    )
+    return msgspec.structs.replace(
+        responses[0],
+        id=document.id,
+        predictions=tuple(
+            msgspec.structs.replace(item, start=span.start, end=span.end)
+            for item, span in zip(predictions, spans, strict=True)
+        ),
+    )
 
 
-def parse_nif_request(body: bytes) -> Document:
+def parse_nif_request(body: bytes) -> NifRequest:
     """Parse the only document of a client's NIF request, with its mentions as labels.
 
-    Another number of documents raises `InputError`.
+    Another number of documents, and invalid NIF, raise `InputError`.
     """
     read_corpus = get_plugin("formats", "nif", Format).read_corpus
     assert read_corpus is not None
-    documents = list(read_corpus(_RequestBody(body, "the request"), True))
+    try:
+        corpus = read_corpus(_RequestBody(body, "the request"), True)
+    except InputError as problem:  # its remedy may name options of commands
+        raise InputError(
+            problem.where, actual=problem.actual, expected=problem.expected, remedy="Correct the request"
+        ) from None
+    documents = list(corpus)
     if len(documents) != 1:
         raise InputError(
             "the request", actual=f"{len(documents)} documents", expected="1", remedy="Send one nif:Context per request"
         )
-    return documents[0]
+    kinds = [kind for kind in (OffsetKind.UTF16, OffsetKind.BYTES) if corpus.skipped.get(UNIT_NOTES[kind])]
+    return NifRequest(documents[0], *kinds)
 
 
-def to_nif_response(document: Document, response: Response) -> bytes:
-    """Return the text of a document and a system's predictions as NIF.
+def to_nif_response(request: NifRequest, response: Response) -> bytes:
+    """Return the text of a request and a system's predictions as NIF, with offsets in the units of the request.
 
     QIDs become Wikidata IRIs; other ids and types that are no IRIs get the prefix `urn:karat:`. A span outside the
     text raises `ResponseError`.
     """
+    document, kind = request
+    spans = [
+        from_code_points(document.text, kind, prediction.start, prediction.end)
+        for prediction in check_response(document, response).predictions
+    ]
     predictions = tuple(
         msgspec.structs.replace(
-            prediction, entity=_to_iri(prediction.entity), types=tuple(map(_to_type_iri, prediction.types))
+            prediction,
+            start=start,
+            end=end,
+            entity=_to_iri(prediction.entity) if isinstance(prediction.entity, str) else prediction.entity,
+            types=tuple(map(_to_type_iri, prediction.types)),
         )
-        if isinstance(prediction.entity, str)
-        else msgspec.structs.replace(prediction, types=tuple(map(_to_type_iri, prediction.types)))
-        for prediction in check_response(document, response).predictions
+        for (start, end), prediction in zip(spans, response.predictions, strict=True)
     )
     run = Run.from_responses([msgspec.structs.replace(response, id=document.id, predictions=predictions)])
     # GERBIL ignores a context without text.
@@ -126,7 +170,8 @@ def _read_run(body: _RequestBody) -> Run:
     """Parse the predictions of a NIF body; raise `InputError` if it is invalid."""
     read = get_plugin("formats", "nif", Format).read_run
     assert read is not None
-    return read(body)
+    with collect_defects(ErrorPolicy(offsets=get_error_policy().offsets), body.label):
+        return read(body)
 
 
 def _to_nif(data: Corpus | Run) -> bytes:

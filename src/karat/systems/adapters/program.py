@@ -19,10 +19,11 @@ from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
 from karat.model.document import Document, Response, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, KaratError, ResponseError, UsageError
 from karat.model.json.decoder import FINITE_NUMBER, JsonError, decode_json
+from karat.model.span import Span
 from karat.storage.data_folder import hash_content
 from karat.storage.processes import ChildProcess
 from karat.systems.adapters.python_imports import list_imported_files
-from karat.systems.adapters.service_responses import PerDocumentLinker
+from karat.systems.adapters.service_responses import PerDocumentLinker, convert_spans
 from karat.systems.adapters.telemetry import count_event, hide_variables, report_peak_memory
 
 _MAX_QUOTED: Final = 80  # characters of an output in a message
@@ -359,7 +360,9 @@ def locate_predictions(document: Document, written: WrittenResponse) -> Response
     Invalid predictions raise `ResponseError`. Repairs are counted as telemetry events.
     """
     counts: Counter[str] = Counter()
-    written_with_text = msgspec.structs.replace(written, text=document.text)
+    written_with_text = msgspec.structs.replace(
+        written, text=document.text, predictions=_convert_offsets(document.text, written.predictions)
+    )
     try:
         response = to_response(written_with_text, GoldTexts(None, document.id), document.id, counts)
     except InputError as problem:
@@ -367,6 +370,21 @@ def locate_predictions(document: Document, written: WrittenResponse) -> Response
     for event, count in counts.items():
         count_event(f"predictions {event}", count)
     return response
+
+
+def _convert_offsets(text: str, predictions: Sequence[WrittenPrediction]) -> tuple[WrittenPrediction, ...]:
+    """Return the predictions with their spans, if stated, in code points."""
+    spans = {
+        number: Span(item.start, item.end)
+        for number, item in enumerate(predictions)
+        if item.start is not None and item.end is not None
+    }
+    converted = convert_spans(text, [*spans.values()], [predictions[number].text for number in spans])
+    spans = dict(zip(spans, converted, strict=True))
+    return tuple(
+        msgspec.structs.replace(item, start=spans[number].start, end=spans[number].end) if number in spans else item
+        for number, item in enumerate(predictions)
+    )
 
 
 def bridge_command(name: str, python: str, *arguments: str) -> tuple[str, ...]:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import msgspec
+import numpy as np
 
 from karat.formats.parsing.offset_units import utf16_offset_table
+from karat.formats.parsing.surfaces.search import is_same_surface
+from karat.model.defects import get_error_policy
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Prediction, Response
 from karat.model.errors import ResponseError
 from karat.model.json.decoder import JsonError, decode_json
+from karat.model.offsets.offset_kinds import OffsetKind
+from karat.model.offsets.unit_maps import to_code_points
+from karat.model.span import Span
 from karat.storage.retry import call_with_retries
 from karat.systems.adapters.telemetry import RETRIED_EVENT, count_event, redact_secrets, report_seconds
 
-UTF16_EVENT: Final = "predictions with offsets in UTF-16 units (converted)"
+_CONVERTED_EVENT: Final = "predictions with offsets in {} (converted)"
+UTF16_EVENT: Final = _CONVERTED_EVENT.format(OffsetKind.UTF16.description)
 
 _T = TypeVar("_T")
 
@@ -115,6 +122,44 @@ def to_response(
         for item in items
     )
     return Response(document.id, predictions, seconds=seconds)
+
+
+def convert_spans(text: str, spans: Sequence[Span], surfaces: Sequence[str | None]) -> Sequence[Span]:
+    """Return the spans of a response in code points; converted ones are counted as an event.
+
+    They have the kind of offsets that the error policy names. If it names none, they count UTF-16 units if the
+    surfaces, or else the end of the text, contradict code points only.
+    """
+    kind = get_error_policy().offsets
+    if kind is OffsetKind.CODE_POINTS and not _counts_utf16(text, spans, surfaces):
+        return spans
+    kind = OffsetKind.UTF16 if kind is OffsetKind.CODE_POINTS else kind
+    count_event(_CONVERTED_EVENT.format(kind.description), len(spans))
+    return _to_code_points(text, kind, spans)
+
+
+def _counts_utf16(text: str, spans: Sequence[Span], surfaces: Sequence[str | None]) -> bool:
+    """Return whether spans fit their surfaces, or else a text, as UTF-16 units but not as code points."""
+    if not spans or all(ord(character) <= 0xFFFF for character in text):
+        return False
+    if all(surface is None for surface in surfaces):
+        return len(text) < max(span.end for span in spans) <= to_utf16_offset(text, len(text))
+
+    def fits(spans: Sequence[Span]) -> bool:
+        return all(
+            surface is None or is_same_surface(text[span.start : span.end], surface)
+            for span, surface in zip(spans, surfaces, strict=True)
+        )
+
+    return not fits(spans) and fits(_to_code_points(text, OffsetKind.UTF16, spans))
+
+
+def _to_code_points(text: str, kind: OffsetKind, spans: Sequence[Span]) -> list[Span]:
+    """Convert spans of `kind` to code points."""
+    starts, ends = to_code_points(
+        text, kind, np.array([span.start for span in spans], int), np.array([span.end for span in spans], int)
+    )
+    return [Span(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
 def parse_json(body: bytes, value_type: type[_T], service: str) -> _T:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from karat.model.document import Response
 from karat.model.errors import ResponseError, UsageError
 from karat.model.spec.system import Link
 from karat.systems.adapters.nif import parse_nif_request, to_nif_response
@@ -33,7 +34,10 @@ def open_nif_handler(runnable: RunnableSystem) -> Iterator[Callable[[bytes], byt
             return links[gold_mentions]
 
     def handle(body: bytes) -> bytes:
-        document = parse_nif_request(body)
+        request = parse_nif_request(body)
+        document = request.document
+        if not document.text.strip():
+            return to_nif_response(request, Response(document.id))
         gold_mentions = runnable.uses_gold_mentions(bool(document.labels))
         query, link = runnable.prepare_document(document, gold_mentions=gold_mentions), get_link(gold_mentions)
         if is_concurrent:
@@ -43,7 +47,7 @@ def open_nif_handler(runnable: RunnableSystem) -> Iterator[Callable[[bytes], byt
                 response = next(iter(link([query])))
         if response.error is not None:
             raise ResponseError(response.error)
-        return to_nif_response(document, response)
+        return to_nif_response(request, response)
 
     get_link(gold_mentions=system.gold_mentions == "required")  # report a failing start before the first request
     try:

@@ -16,8 +16,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from karat.model.defects import get_error_policy
 from karat.model.document import Document
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.registry import list_plugins, plugin_identity
 from karat.model.run import SELECTED_ON
 from karat.model.spec.external_access import ExternalAccess
@@ -171,6 +173,8 @@ class RunnableSystem:
         """
         request = replace(self, options=select_request(self.options))
         content = {**request.metadata(), "given": str(gold_mentions), "layout": "responses/2"}
+        if (offsets := get_error_policy().offsets) is not OffsetKind.CODE_POINTS:  # they convert responses
+            content["offsets"] = offsets
         return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
 
     def prepare_document(self, document: Document, *, gold_mentions: bool) -> Document:

@@ -21,7 +21,7 @@ from karat.formats.parsing.nif.terms import (
     TEXT,
     TYPE,
 )
-from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, place_surfaces
+from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, find_best_spans, place_surfaces
 from karat.formats.parsing.turtle.triples import BlankNodeId, Values
 from karat.formats.parsing.turtle.turtle import get_local_name
 from karat.model.defects import is_skipping
@@ -196,7 +196,9 @@ class PlainNif:
     ) -> Iterator[tuple[int, int, NifAnnotation]]:
         """Yield start, end and annotation for each annotation of a context, with its anchor compared with `text`.
 
-        Differing anchors are counted, also in `surfaces`, or their spans are moved if the policy realigns spans.
+        Anchors, or else the end of the context, decide whether offsets count bytes or UTF-16 units; such texts are
+        counted. Differing anchors are counted, also in `surfaces`, or their spans are moved if the policy realigns
+        spans.
         """
         annotations = list(self.iterate_annotations(context))
         offsets = [(start, end) for start, end, _ in annotations]
@@ -205,6 +207,8 @@ class PlainNif:
                 RawSpan(start, end, annotation.anchor, f"{self.source.label}: <{context}>")
                 for start, end, annotation in annotations
             ]
+            text_end = next(iter(self.contexts.get(context, {}).get(END, ())), None)
+            offsets = find_best_spans(text, offsets, spans, self.skipped, text_end)
             offsets = place_surfaces(text, offsets, spans, self.skipped, surfaces, note=nif.WRONG_ANCHOR)
         for span, (_, _, annotation) in zip(offsets, annotations, strict=True):
             yield *span, annotation

@@ -198,8 +198,11 @@ def read_corpus(source: ByteSource, *, is_literal: bool = False) -> Corpus:
 def read_run(source: ByteSource, *, is_literal: bool = False) -> Run:
     """Read a system's responses; backslash escapes in links are decoded unless `is_literal`.
 
-    Anchors that differ from the text of their sentence are counted.
+    Anchors that differ from the text of their sentence are counted. If the file is a gold standard, its labels are the
+    predictions.
     """
+    if _has_labels(source):
+        return Run.from_gold(read_corpus(source, is_literal=is_literal), name=source.stem)
     file = _SentenceNif(source, is_literal=is_literal)
     return _build_run(file, lambda name: _to_response(name, file.place_annotations(name), file))
 
@@ -208,8 +211,10 @@ def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus], *, is_lit
     """Read a system's responses, with their anchors compared with their texts, or else with those that `gold` loads.
 
     If an anchor differs, the policy decides whether the response is invalid or the span is moved. Backslash escapes in
-    links are decoded unless `is_literal`.
+    links are decoded unless `is_literal`. If the file is a gold standard, its labels are the predictions.
     """
+    if _has_labels(source):
+        return read_run(source, is_literal=is_literal)
     file, texts = _SentenceNif(source, is_literal=is_literal), GoldTexts(gold, source.label)
 
     def to_checked_response(name: str) -> Response:
@@ -315,6 +320,11 @@ def _split_classes(classes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str
     return tuple(filter(None, map(parse_category, classes))), tuple(
         name for name in classes if parse_category(name) is None
     )
+
+
+def _has_labels(source: ByteSource) -> bool:
+    """Return whether the first bytes have texts and classes of annotations, which predictions lack."""
+    return b"isString" in source.first_bytes and b"taClassRef" in source.first_bytes
 
 
 def has_gold(source: ByteSource) -> bool:

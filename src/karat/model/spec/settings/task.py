@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -202,20 +203,20 @@ TASK_ALIASES: dict[str, str] = {
     "mentions": "erec",
     "typing": "etyping",
     "relations": "re",
-    "oke_task1": "oke-task1",
-    "oke_task2": "oke-task2",
-    "oke2018task4": "oke2018-task4",
 }
 """Alternative names of tasks: BAT's names and plain words."""
 
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+_TASKS_BY_LETTERS: Final = {_SEPARATORS.sub("", name): TASK_ALIASES.get(name, name) for name in (*TASKS, *TASK_ALIASES)}
+
 
 def parse_task(name: str) -> str:
-    """Return Karat's name of a task; accepts capitals and the names in `TASK_ALIASES`, such as BAT's.
+    """Return Karat's name of a task; accepts capitals, other separators and the names in `TASK_ALIASES`.
 
     Raise `UnknownNameError` if there is no such task.
     """
     lower = name.lower()
-    task = TASK_ALIASES.get(lower, lower)
-    if task not in TASKS:
+    task = _TASKS_BY_LETTERS.get(_SEPARATORS.sub("", lower))
+    if task is None:
         raise UnknownNameError("task", lower, [*TASKS, *TASK_ALIASES])
     return task

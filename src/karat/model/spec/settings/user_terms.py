@@ -61,7 +61,7 @@ TERMS: Final[dict[str, Term]] = {
 """The phrases that are understood, in lower case with single spaces; the names of tasks are phrases too."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_TERMS_BY_LETTERS: Final = {phrase.replace(" ", ""): term for phrase, term in TERMS.items()}
+_TERMS_BY_LETTERS: Final = {"".join(_WORD.findall(phrase)): term for phrase, term in TERMS.items()}
 _MAX_WORDS: Final = 4
 
 
