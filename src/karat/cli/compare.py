@@ -188,6 +188,6 @@ def command(
     for path, chart in chart_specs.items():
         save_chart(chart, path)
     if html.file is not None:
-        write_html(entries, request, html.file, texts=html.texts)
+        write_html(entries, request, html.file, texts=html.texts, tests=options)
     pages = (render_page(comparison, table_format, details=details, width=page_width()) for comparison in comparisons)
     print_page(lambda: "\n".join(pages), json_file, flips_file, html.file)
