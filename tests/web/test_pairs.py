@@ -74,7 +74,11 @@ def test_differences_are_those_of_compare(shown, gold):
 @pytest.mark.parametrize("tests", [None, ComparisonOptions(0.1, "bh", permutations=300, seed=3)])
 def test_pairs_on_several_datasets_are_corrected_together_as_in_compare(tests):
     """The page has the p-values, the correction and so the verdicts of the terminal."""
-    documents = {"one": ["+x+x", "+x+x", "++xx", "+x+x", "+xx+"] * 3, "two": ["x+x+", "xx+x", "++xx", "x+x+", "+xx+"] * 3, "six": ["xxxx"] * 15}
+    documents = {
+        "one": ["+x+x", "+x+x", "++xx", "+x+x", "+xx+"] * 3,
+        "two": ["x+x+", "xx+x", "++xx", "x+x+", "+xx+"] * 3,
+        "six": ["xxxx"] * 15,
+    }
     entries = contest.entries(bay=documents, fjord={name: texts[::-1] for name, texts in documents.items()})
     expected = compare_entries(entries, options=tests)
     p_values = {

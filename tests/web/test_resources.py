@@ -68,6 +68,15 @@ def test_scores_are_those_of_evaluate(demo, gold):
             assert value == pytest.approx(own["strong:micro.f1"], abs=1e-5)
 
 
+def test_scores_under_other_profiles_have_their_notes(demo):
+    """The ids of the demo have no prefix of GERBIL's, so its scores say little; the page has to say so."""
+    notes = asked(demo, "leaderboard")["notes"]
+    assert notes
+    for note in notes:
+        assert any("any two match" in text for text in note["profile_notes"]["gerbil"])
+        assert not set(note["profile_notes"]["gerbil"]) & set(note["notes"])
+
+
 def test_ranks_are_those_of_compare(demo):
     board = asked(demo, "leaderboard")
     table = next(one for one in board["tables"] if (one["profile"], one["measure"]) == ("karat", "strong:micro.f1"))

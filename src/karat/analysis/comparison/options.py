@@ -20,6 +20,7 @@ TESTS: Final = {"permutation": "permutations", "bootstrap": "samples"}
 CORRECTIONS: Final = {"holm": holm, "bh": benjamini_hochberg}
 """Corrections of p-values for multiple tests, by name."""
 
+
 @dataclass(frozen=True, slots=True)
 class ComparisonOptions:
     """Options of a comparison."""

@@ -92,7 +92,17 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
             for measure in _list_measures(results)
         ],
         notes=[
-            _build_note(archive, entry, keys.index(entry.key), systems.index(entry.system))
+            _build_note(
+                archive,
+                entry,
+                keys.index(entry.key),
+                systems.index(entry.system),
+                {
+                    name: result
+                    for name, results in by_profile.items()
+                    if name != archive.profile and (result := results.get((entry.key, entry.system))) is not None
+                },
+            )
             for entry in sorted(archive.entries, key=lambda entry: (keys.index(entry.key), entry.system))
         ],
         has_verification=bool(list_verifications(archive)),
@@ -363,9 +373,7 @@ def _describe_settings(settings: Mapping[str, str], others: Mapping[str, str], s
     return f"scored differently from {', '.join(systems)}: {differences}"
 
 
-def _test_group(
-    results: Mapping[str, Result], measure: str, tests: SystemTests, options: ComparisonOptions
-) -> None:
+def _test_group(results: Mapping[str, Result], measure: str, tests: SystemTests, options: ComparisonOptions) -> None:
     """Test all pairs of systems that were scored alike on one dataset, and add them to `tests`."""
     systems = list(results)
     if len(systems) == 1:
@@ -379,7 +387,9 @@ def _test_group(
     try:
         grid = build_grid(entries, None, measure)
         (dataset,) = grid.datasets
-        pairs = estimate_differences(grid, dataset, replace(options, alpha=_INTERVAL_ALPHA, resamples=max(2, resamples)))
+        pairs = estimate_differences(
+            grid, dataset, replace(options, alpha=_INTERVAL_ALPHA, resamples=max(2, resamples))
+        )
         if comb(len(systems), 2) <= _TESTS:
             tested_pairs = test_dataset(grid, dataset, options)
             pairs = [
@@ -410,8 +420,13 @@ def _add_outcomes(compared: ComparedSystems, tests: SystemTests, options: Compar
     tests.untested.extend((list(names), reason) for reason, names in reasons.items())
 
 
-def _build_note(archive: Archive, entry: ArchiveEntry, dataset: int, system: int) -> CellNote:
-    """Build the notes on an entry: skipped input, warnings, missing scores with reasons, counts and signature."""
+def _build_note(
+    archive: Archive, entry: ArchiveEntry, dataset: int, system: int, other_results: Mapping[str, Result]
+) -> CellNote:
+    """Build the notes on an entry: skipped input, warnings, missing scores with reasons, counts and signature.
+
+    `other_results` are the results under other profiles, by profile.
+    """
     result = archive.read_result(entry)
     views = {**result.views, **result.totals}
     counts = result.counts(entry.view) if entry.view in views else None
@@ -420,6 +435,11 @@ def _build_note(archive: Archive, entry: ArchiveEntry, dataset: int, system: int
         system,
         dict(result.skipped),
         [note for note in result.notes if not _concerns_hidden_view(note, views.keys() - {entry.view})],
+        {
+            name: notes
+            for name, other in other_results.items()
+            if (notes := [note for note in other.notes if note not in result.notes])
+        },
         dict(entry.refusals),
         {name: reason for name in result.table_measures if (reason := result.score(name).reason) is not None},
         entry.seconds,
