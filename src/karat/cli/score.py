@@ -71,7 +71,8 @@ def _build_tuning(tune_on: str | None, tune_predictions: tuple[str, ...]) -> Tun
         "--tune-predictions",
         multiple=True,
         metavar="FILE",
-        help="Predictions for DEV, one file per PREDICTIONS file, if PREDICTIONS do not include them (repeatable).",
+        help="Predictions for DEV, one file per PREDICTIONS file in the same order, if PREDICTIONS do not include them "
+        "(repeatable).",
         needs=["--tune-on"],
         is_strict=True,
     ),

@@ -437,5 +437,5 @@ def _is_random_verdict(pair: Pair, options: ComparisonOptions) -> bool:
     """Return whether the corrected p-value differs from the significance level by no more than the error of draws."""
     if pair.p is None or pair.corrected is None or pair.is_exact:
         return False
-    error = (pair.p * (1 - pair.p) / options.permutations) ** 0.5
+    error: float = (pair.p * (1 - pair.p) / options.permutations) ** 0.5
     return abs(pair.corrected - options.alpha) <= normal_quantile(0.975) * error * pair.corrected / pair.p
