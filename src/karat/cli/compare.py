@@ -161,7 +161,8 @@ def command(
     from dataclasses import replace
 
     from karat.analysis.comparison.compare import SIMILARITY_RELATIONS, compare
-    from karat.analysis.comparison.entries import load_entries, parse_system_argument
+    from karat.analysis.comparison.entries import load_entries
+    from karat.data.load import parse_system_argument
     from karat.model.errors import UsageError
     from karat.render.charts.output import check_chart_path, save_chart
     from karat.render.comparison import encode_flips, render_page, to_json
