@@ -142,7 +142,7 @@ def test_a_system_may_be_named_before_its_file(karat_cli, command):
 def test_tables_of_several_datasets_name_each(karat_cli, tmp_path):
     """A row may not show the score on another dataset than the heading names."""
     gold = karat.load("demo")
-    documents = [document for document in gold][:5]
+    documents = list(gold)[:5]
     karat.save(karat.Corpus.from_documents(documents, name="other"), tmp_path / "other.jsonl")
     karat_cli("score", "demo", "demo/noisy", "--json", tmp_path / "a.json")
     done = karat_cli("score", tmp_path / "other.jsonl", "demo/noisy", "--allow-unknown", "--json", tmp_path / "b.json")

@@ -689,9 +689,9 @@ def detect_inputs(
 ) -> Inputs:
     """Detect which files are gold standard and predictions, without loading them.
 
-    A dataset name as predictions means its stored predictions. Predictions may be written `SYSTEM=FILE`. A file with gold labels and predictions serves as both
-    if it is the only file, or if all other files contain both too. Raises `UsageError` for a single file that lacks one
-    of them.
+    A dataset name as predictions means its stored predictions. Predictions may be written `SYSTEM=FILE`. A file with
+    gold labels and predictions serves as both if it is the only file, or if all other files contain both too. Raises
+    `UsageError` for a single file that lacks one of them.
     """
     if not predictions:
         single = _Input.from_argument(gold, gold_format or predictions_format)

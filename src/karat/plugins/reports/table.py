@@ -39,9 +39,9 @@ def render_table(results: Sequence[Result], style: Style = _PLAIN) -> str:
 
 def group_by_dataset(results: Iterable[Result]) -> list[list[Result]]:
     """Return the results on each dataset, in the order of their first results."""
-    groups: dict[str, list[Result]] = {}
+    groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        groups.setdefault(result.signature["data"], []).append(result)
+        groups.setdefault((result.corpus, result.signature["data"]), []).append(result)
     return list(groups.values())
 
 
