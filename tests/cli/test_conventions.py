@@ -58,6 +58,50 @@ def test_a_threshold_is_tuned_on_another_corpus(files, karat_cli):
         assert "0.9 tuned on dev" in karat.explain(signature)
 
 
+@pytest.fixture
+def same_ids(files):
+    """Datasets with the same ids and other texts, and predictions of two linkers on both."""
+    for name, scores in (("test", (0.5, 0.5)), ("dev", (0.9, 0.3))):
+        labels = (Label(0, 3, "Q1"), Label(8, 11, "Q2"))
+        corpus = Corpus.from_documents([Document("0", f"{TEXT} {name}", labels)], name=name)
+        karat.save(corpus, f"{name}.jsonl")
+        for linker, best in zip(("light", "graph"), scores, strict=True):
+            predictions = (Prediction(0, 3, "Q1", score=best), Prediction(8, 11, "Q8", score=best / 2))
+            run = Run.from_responses([Response("0", predictions)], name=linker, linker=linker)
+            karat.save(run, f"{linker}-{name}.jsonl")
+
+
+def test_documents_of_other_texts_are_not_the_tuned_ones(same_ids, karat_cli):
+    done = karat_cli(
+        "score", "test.jsonl", "light-test.jsonl", "--tune-on", "dev.jsonl", *tuned_with("light-dev.jsonl")
+    )
+    assert (done.code, "also scored" in done.err) == (0, False)
+    done = karat_cli("score", "test.jsonl", "light-test.jsonl", "--tune-on", "dev.jsonl")
+    assert done.code == 2
+    assert "with --tune-predictions" in done.err
+
+
+def tuned_with(*files):
+    return [argument for file in files for argument in ("--tune-predictions", file)]
+
+
+@pytest.mark.parametrize("order", [("light-dev.jsonl", "graph-dev.jsonl"), ("graph-dev.jsonl", "light-dev.jsonl")])
+def test_thresholds_go_to_the_systems_that_files_state(order, same_ids, karat_cli):
+    systems = ("light-test.jsonl", "graph-test.jsonl")
+    done = karat_cli("score", "test.jsonl", *systems, "--tune-on", "dev.jsonl", *tuned_with(*order), "--json", "-")
+    results = [json.loads(line) for line in done.out.splitlines()]
+    thresholds = {result["run"]: karat.parse_signature(result["signature"])["threshold"] for result in results}
+    assert {name: value.split()[0] for name, value in thresholds.items()} == {"light": "0.9", "graph": "0.3"}
+
+
+def test_thresholds_of_another_system_are_refused(same_ids, karat_cli):
+    done = karat_cli(
+        "score", "test.jsonl", "light-test.jsonl", "--tune-on", "dev.jsonl", *tuned_with("graph-dev.jsonl")
+    )
+    assert done.code == 2
+    assert "predictions of graph, but PREDICTIONS are of light" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

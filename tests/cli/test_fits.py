@@ -30,7 +30,7 @@ PAGES = [
     ["compare", "--gold", "demo", "MANY"],
     ["annotate", "plan", "demo", "--gold", "demo", "--difference", "0.05"],
     ["show", "demo", "demo", "--outcome", "wrong"],
-    ["show", "demo", "MANY", "--flips", f"{LONG}-0.jsonl,{LONG}-1.jsonl"],
+    ["show", "demo", "MANY", "--flips", f"{LONG}-0,{LONG}-1"],
     ["scorecard", "--gold", "demo", "demo"],
     ["scorecard", "--gold", "demo", "MANY", "--details"],
     ["curve", "demo", "demo"],

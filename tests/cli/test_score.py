@@ -129,13 +129,40 @@ def test_a_folder_named_like_a_dataset_does_not_hide_it(karat_cli, tmp_path, mon
     assert "a folder" in karat_cli("score", "./demo", "demo").err
 
 
+@pytest.mark.parametrize("command", ["score", "show", "curve"])
+def test_a_system_may_be_named_before_its_file(karat_cli, command):
+    ran = karat_cli(command, "demo", "mine=demo/noisy")
+    assert ran.code == 0, ran.err
+    assert "mine" in ran.out
+    assert "noisy" not in ran.out
+    ran = karat_cli(command, "mine=demo", "demo/noisy")
+    assert ran.code == 2
+
+
+def test_tables_of_several_datasets_name_each(karat_cli, tmp_path):
+    """A row may not show the score on another dataset than the heading names."""
+    gold = karat.load("demo")
+    documents = list(gold)[:5]
+    karat.save(karat.Corpus.from_documents(documents, name="other"), tmp_path / "other.jsonl")
+    karat_cli("score", "demo", "demo/noisy", "--json", tmp_path / "a.json")
+    done = karat_cli("score", tmp_path / "other.jsonl", "demo/noisy", "--allow-unknown", "--json", tmp_path / "b.json")
+    assert done.code == 0, done.err
+    page = karat_cli("report", tmp_path / "a.json", tmp_path / "b.json", "--to", "table").out
+    demo_page, other_page = page.split("other, 5 documents")
+    assert demo_page.startswith("demo, 50 documents")
+    headline = "linking with NIL: strong:micro.f1"
+    for part in (demo_page, other_page):
+        assert part.count(headline) == 1
+        assert part.split(headline)[1].split("\n\n")[0].count("noisy") == 1
+
+
 def test_runs_of_one_name_are_told_apart(karat_cli, tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "predictions.jsonl").write_text('{"id": "news-01", "predictions": []}\n')
     ran = karat_cli("score", "demo", tmp_path / "a" / "predictions.jsonl", tmp_path / "b" / "predictions.jsonl")
     for name in ("a", "b"):
-        assert f"\n{tmp_path / name / 'predictions.jsonl'} " in ran.out
+        assert f"\n{name} " in ran.out
 
 
 def test_likely_mistakes_are_hinted_at(karat_cli, tmp_path):

@@ -286,6 +286,19 @@ def test_groups_credit_wrong_predictions_to_the_prediction_and_the_rest_to_the_g
     assert "predictions have no form" in result.score("strong:micro.p@form=alias").reason
 
 
+@pytest.mark.parametrize(("n_untyped", "is_noted"), [(0, False), (1, False), (2, True), (5, True)])
+def test_a_note_says_if_precision_by_type_leaves_out_wrong_predictions(n_untyped, is_noted):
+    """Each wrong prediction counts once, though it has two types, and a tenth of them is enough for the note."""
+    label = Label(0, 3, "Q1", types=("PER", "ORG"))
+    wrong = [Prediction(4 + i, 5 + i, f"Q9{i}") for i in range(n_untyped)]
+    wrong += [Prediction(20 + i, 21 + i, "Q1") for i in range(14)]
+    corpus = Corpus.from_documents([Document("d", TEXT, (label,))])
+    run = Run.from_responses([Response("d", tuple(wrong))])
+    notes = karat.evaluate(corpus, run, measures="strong:micro.f1", by="types").notes
+    expected = f"strong: {n_untyped} of {n_untyped + 14} wrong predictions have no known type and count under none"
+    assert any(note.startswith(expected) for note in notes) is is_noted
+
+
 def test_only_the_evaluation_span_counts():
     document = Document("d", TEXT, (Label(0, 12, "Q1"), Label(17, 32, "Q2")), evaluation_span=(0, 20))
     run = Run.from_responses(

@@ -9,12 +9,13 @@ import pytest
 
 import karat
 from karat.analysis.comparison.entries import entry_from_run
+from karat.analysis.comparison.options import ComparisonOptions
 from karat.evaluation.request import Request
 from karat.model.errors import UsageError
 from karat.render.scores import render_page
 from karat.storage.content_store import MemoryStore
 from karat.web.archive.archive import Archive
-from karat.web.archive.leaderboard import _test_systems
+from karat.web.archive.leaderboard import _correct_tests, _test_systems
 from karat.web.archive.resource import build_resource
 from karat.web.archive.resources.curves import _POINTS, _make_line
 from karat.web.archive.submissions import ArchiveOptions, add_results
@@ -94,10 +95,16 @@ def test_another_dataset_erases_no_marks():
 
 def test_too_many_pairs_are_named():
     result = karat.evaluate(make_corpus(), make_run("good", 4))
-    tests = _test_systems({f"s{number}": result for number in range(50)}, "strong:micro.f1")
+    options = ComparisonOptions(permutations=100)
+
+    def run_tests(results):
+        (tests,) = _correct_tests([_test_systems(results, "strong:micro.f1", options)], options)
+        return tests
+
+    tests = run_tests({f"s{number}": result for number in range(50)})
     assert (tests.tested, [reason for _, reason in tests.untested]) == ({}, ["more than 400 pairs of systems"])
     undefined = karat.evaluate(make_corpus(), make_run("good", 4), measures=["mention:micro.f1"])
-    tests = _test_systems({"a": undefined, "b": result, "c": result}, "strong:micro.f1")
+    tests = run_tests({"a": undefined, "b": result, "c": result})
     assert tests.untested == [(["a"], "no score for strong:micro.f1")]
     assert tests.tested == {"b": ["c"], "c": ["b"]}
 

@@ -10,7 +10,9 @@ import pytest
 
 import karat
 from karat.analysis.comparison.api import compare
+from karat.analysis.comparison.compare import compare as compare_entries
 from karat.analysis.comparison.entries import load_entries
+from karat.analysis.comparison.options import ComparisonOptions
 from karat.evaluation.cases.errors import categories
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
@@ -21,10 +23,10 @@ from karat.model.spec.facet import Facet
 from karat.storage.content_store import MemoryStore
 from karat.web.archive import leaderboard
 from karat.web.archive.archive import Archive
-from karat.web.archive.leaderboard import _count_permutations
 from karat.web.archive.resource import build_resource, list_resources
 from karat.web.archive.rounding import round_score
 from karat.web.archive.submissions import ArchiveOptions, add_results
+from tests.analysis.comparison import contest
 
 RESAMPLES = 60
 
@@ -53,9 +55,7 @@ def test_differences_are_those_of_compare(shown, gold):
     tables = {table["measure"]: table for table in asked(shown, "pairs")["tables"]}
     assert set(tables) == {"strong:micro.p", "strong:micro.r", "strong:micro.f1"}
     for measure, table in tables.items():
-        found = compare(
-            gold, runs, measure=measure, resamples=RESAMPLES, permutations=_count_permutations(len(names))
-        ).pairs
+        found = compare(gold, runs, measure=measure, resamples=RESAMPLES).pairs
         own = {(pair.system_a, pair.system_b): pair for pair in found}
         systems = [names[index] for index in table["systems"]]
         columns = zip(*(table[name] for name in ("difference", "low", "high", "p", "corrected")), strict=True)
@@ -69,6 +69,36 @@ def test_differences_are_those_of_compare(shown, gold):
             numbers = (*ends, expected.p, expected.corrected)
             assert values == tuple(map(round_score, numbers))
     assert any(low is not None for table in tables.values() for low in table["low"])
+
+
+@pytest.mark.parametrize("tests", [None, ComparisonOptions(0.1, "bh", permutations=300, seed=3)])
+def test_pairs_on_several_datasets_are_corrected_together_as_in_compare(tests):
+    """The page has the p-values, the correction and so the verdicts of the terminal."""
+    documents = {
+        "one": ["+x+x", "+x+x", "++xx", "+x+x", "+xx+"] * 3,
+        "two": ["x+x+", "xx+x", "++xx", "x+x+", "+xx+"] * 3,
+        "six": ["xxxx"] * 15,
+    }
+    entries = contest.entries(bay=documents, fjord={name: texts[::-1] for name, texts in documents.items()})
+    expected = compare_entries(entries, options=tests)
+    p_values = {
+        (dataset.name, frozenset((pair.system_a, pair.system_b))): (pair.p, pair.corrected)
+        for dataset in expected.datasets
+        for pair in dataset.pairs
+    }
+    files = MemoryStore()
+    add_results(files, entries)
+    archive = Archive(files, tests=tests)
+    board = asked(archive, "leaderboard")
+    assert board["tests"] == expected.options.description
+    assert board["alpha"] == expected.options.alpha
+    tables = [table for table in asked(archive, "pairs")["tables"] if table["measure"] == expected.measure]
+    assert len(tables) == 2
+    for table in tables:
+        name = board["datasets"][table["dataset"]]["name"]
+        pairs = combinations([archive.systems[index] for index in table["systems"]], 2)
+        for pair, *values in zip(pairs, table["p"], table["corrected"], strict=True):
+            assert values == list(map(round_score, p_values[name, frozenset(pair)]))
 
 
 def test_too_many_pairs_have_intervals_and_no_tests(shown, monkeypatch):

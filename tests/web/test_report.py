@@ -87,6 +87,16 @@ def test_an_archive_is_kept_and_read_again(karat_cli, tmp_path):
     assert not any(name.startswith("texts") for name in pieces_in(small))
 
 
+@pytest.mark.parametrize("layout", ["csv", "md", "paper"])
+def test_an_archive_has_no_other_layout(karat_cli, tmp_path, layout):
+    archive = tmp_path / "archive"
+    report(karat_cli, tmp_path, "--gold", "demo", "demo", *QUICK, "--archive", archive)
+    done = karat_cli("report", archive, "--to", layout, "--out", tmp_path / "x")
+    assert done.code == 2
+    assert f"--to {layout}: " in done.err
+    assert "Remove --to" in done.err
+
+
 def test_reasons_come_with_the_profile_that_is_asked_for(karat_cli, tmp_path):
     page = pieces_in(report(karat_cli, tmp_path, "--gold", "demo", "demo/noisy", "--why", "gerbil", "--one-profile"))
     (name,) = (name for name in page if name.startswith("reasons/"))

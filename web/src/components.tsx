@@ -7,7 +7,7 @@ import { compilePattern, Data } from "./data";
 import * as resources from "./resources";
 import { formatFixed } from "./rounding";
 import { currentUrl, pageUrl, type QueryChanges, route, updateQuery } from "./route";
-import type { DatasetInfo, LeaderboardResource } from "./shape";
+import type { DatasetInfo, LeaderboardResource, ProfileInfo } from "./shape";
 import { Stretch } from "./text";
 import { Waiting } from "./waiting";
 
@@ -207,6 +207,33 @@ export function EmptyState({
       {command && <pre>{command}</pre>}
     </div>
   );
+}
+
+/** How the outcome `wrong span` differs from the error category with almost the same name. */
+export const WrongSpanNote = () => (
+  <p class="quiet prose">
+    Outcome wrong span: the prediction overlaps a mention of any entity, but matches none. The error category Wrong
+    spans counts it only if the entity is the predicted one.
+  </p>
+);
+
+/** Notes on scores under profiles other than the main one. */
+export function ProfileNotes({
+  profiles,
+  datasetIndexes,
+}: {
+  profiles: readonly ProfileInfo[];
+  datasetIndexes: readonly number[];
+}) {
+  const entries = leaderboardState.value!.notes.filter((entry) => datasetIndexes.includes(entry.dataset));
+  const lines = profiles.flatMap((profile) =>
+    entries.flatMap((entry) => (entry.profile_notes[profile.name] ?? []).map((note) => `${profile.title}: ${note}.`)),
+  );
+  return [...new Set(lines)].map((line) => (
+    <p class="prose" key={line}>
+      {line}
+    </p>
+  ));
 }
 
 export const formatPercent = (value: number | null | undefined, digits = 1): string =>

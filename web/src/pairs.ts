@@ -7,7 +7,7 @@ export interface Difference {
   low: number | null;
   high: number | null;
   p: number | null;
-  /** P-value after the correction for all pairs on the dataset. */
+  /** P-value after the correction for all pairs on all datasets. */
   corrected: number | null;
   reason: string | null;
 }

@@ -227,6 +227,7 @@ export interface CellNote {
   system: number;
   skipped: Record<string, number>;
   notes: string[];
+  profile_notes: Record<string, string[]>;
   refusals: Record<string, string>;
   undefined: Record<string, string>;
   seconds: number | null;

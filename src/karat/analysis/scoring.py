@@ -16,6 +16,7 @@ from karat.data.steps import apply_steps, filter_run
 from karat.evaluation.evaluation import Evaluation, create_evaluation
 from karat.evaluation.request import Request
 from karat.evaluation.threshold_tuning import (
+    count_ambiguous_ids,
     count_shared_documents,
     drop_dev_responses,
     is_same_corpus,
@@ -172,10 +173,40 @@ def _tune_thresholds(
         dev_runs = [reload_and_align_run(dev, load_run_for_any(name, [dev]), name) for name in tuning.predictions]
     else:
         dev_runs = [cast("Run", load_partitioned(name, gold=False)) for name in tuning.predictions]
-    for run, dev_run in zip(runs, dev_runs or runs, strict=True):
+    if not dev_runs:
+        _check_distinct_ids(dev, corpus)
+    for run, dev_run in zip(runs, _sort_by_system(dev_runs, runs) or runs, strict=True):
         threshold = tune_threshold(dev, dev_run, request, engine)
         remaining = cast("Run", drop_dev_responses(run, full_dev, corpus))
         yield remaining, request.replace(settings={"threshold": threshold})
+
+
+def _check_distinct_ids(dev: Corpus, corpus: Corpus) -> None:
+    """Raise `UsageError` if texts of both corpora share an id, so that a run cannot have predictions for both."""
+    if n_ambiguous := count_ambiguous_ids(dev, corpus):
+        raise UsageError(
+            f"{format_count(n_ambiguous, 'id')} of {dev.name} and {corpus.name} stand{'s' * (n_ambiguous == 1)} for "
+            f"different texts. Pass predictions for {dev.name} in a file of their own with --tune-predictions."
+        )
+
+
+def _sort_by_system(dev_runs: Sequence[Run], runs: Sequence[Run]) -> list[Run]:
+    """Return the runs on the development data in the order of `runs`: by name, else by the linker that all files state.
+
+    With other names and no stated linkers, the order stays. Raise `UsageError` if the stated linkers differ.
+    """
+    names = [[run.name for run in group] for group in (runs, dev_runs)]
+    linkers = [[run.metadata.get("linker", "") for run in group] for group in (runs, dev_runs)]
+    for keys, dev_keys in (names, linkers):
+        if sorted(keys) == sorted(dev_keys) and all(keys):
+            remaining = list(zip(dev_keys, dev_runs, strict=True))
+            return [remaining.pop([key for key, _ in remaining].index(key))[1] for key in keys]
+    if dev_runs and all(map(all, linkers)):
+        raise UsageError(
+            f"--tune-predictions has predictions of {', '.join(linkers[1])}, but PREDICTIONS are of "
+            f"{', '.join(linkers[0])}. Pass predictions of the same systems."
+        )
+    return list(dev_runs)
 
 
 def select_groups(result: Result, by: Sequence[str]) -> Result:

@@ -161,7 +161,8 @@ def command(
     from dataclasses import replace
 
     from karat.analysis.comparison.compare import SIMILARITY_RELATIONS, compare
-    from karat.analysis.comparison.entries import load_entries, parse_system_argument
+    from karat.analysis.comparison.entries import load_entries
+    from karat.data.load import parse_system_argument
     from karat.model.errors import UsageError
     from karat.render.charts.output import check_chart_path, save_chart
     from karat.render.comparison import encode_flips, render_page, to_json
@@ -188,6 +189,6 @@ def command(
     for path, chart in chart_specs.items():
         save_chart(chart, path)
     if html.file is not None:
-        write_html(entries, request, html.file, texts=html.texts)
+        write_html(entries, request, html.file, texts=html.texts, tests=options)
     pages = (render_page(comparison, table_format, details=details, width=page_width()) for comparison in comparisons)
     print_page(lambda: "\n".join(pages), json_file, flips_file, html.file)

@@ -117,7 +117,7 @@ def command(
     """
     from karat.analysis.comparison.entries import disambiguate_names
     from karat.analysis.curves.curve_set import CurveOptions, compute_curves
-    from karat.data.load import expand_stored_predictions, load_gold_and_runs
+    from karat.data.load import expand_stored_predictions, load_gold_and_runs, parse_system_argument
     from karat.kb.catalogue import open_kb
     from karat.render.charts.calibration import reliability_chart
     from karat.render.charts.curve_set import curve_set_chart
@@ -125,7 +125,8 @@ def command(
     from karat.render.curves import curve_set_csv, curve_set_json, render_curve_set
 
     run_names = [name for argument in predictions for name in expand_stored_predictions(argument)]
-    check_paths([gold, *run_names], files)
+    paths = [parse_system_argument(name)[1] for name in run_names]
+    check_paths([gold, *paths], files)
     for path in filter(None, (files.plot, files.calibration)):
         check_chart_path(path)
     options = CurveOptions.from_options(
@@ -140,7 +141,7 @@ def command(
     )
     corpus, runs = load_gold_and_runs(gold, run_names, gold_format=formats.gold, predictions_format=formats.predictions)
     echo_warnings((corpus, run) for run in runs)
-    named_runs = disambiguate_names(runs, run_names)
+    named_runs = disambiguate_names(runs, paths)
     curves = compute_curves(corpus, named_runs, options, calibration=files.calibration is not None)
     echo_notes(curves.notes)
     if files.plot is not None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from karat.analysis.comparison.entries import Entry
+    from karat.analysis.comparison.options import ComparisonOptions
     from karat.evaluation.request import Request
     from karat.web.archive.archive import Archive, TextsShown
     from karat.web.archive.submissions import ArchiveOptions
@@ -33,12 +34,13 @@ def write_html(
     title: str = "Karat",
     archive: str | None = None,
     options: ArchiveOptions | None = None,
+    tests: ComparisonOptions | None = None,
 ) -> None:
     """Score `entries`, add them to the archive folder `archive`, and write the archive to `out` as one HTML file.
 
     Without `archive` the report contains only these entries; with it, also the entries added earlier. Without `out` no
     report is written. `texts` is the amount of document text in the report. By default `options` score under all
-    profiles.
+    profiles. `tests`: see `Archive`.
     """
     from dataclasses import replace
 
@@ -55,7 +57,7 @@ def write_html(
     with allow_processes(prepare_process):
         added = add_results(store, entries, request, replace(options, has_all_groups=archive is not None))
     if out is not None:
-        write_page(Archive(store, texts, title), out)
+        write_page(Archive(store, texts, title, tests=tests), out)
     if archive is not None and out != "-":
         echo(f"{archive}: added; the permanent address is /at/{added}/ of karat serve {archive}")
 

@@ -97,7 +97,8 @@ def command(
     karat report results/*.json --to latex --by types
     karat report --gold gold.jsonl one.jsonl two.jsonl --to paper --out paper
     """
-    from karat.analysis.comparison.entries import load_entries, parse_system_argument
+    from karat.analysis.comparison.entries import load_entries
+    from karat.data.load import parse_system_argument
     from karat.evaluation.score_intervals import IntervalOptions
     from karat.model.errors import UsageError
     from karat.render.report import check_report_format, render_text_report
@@ -113,7 +114,12 @@ def command(
     intervals = IntervalOptions(resamples=resamples) if layout == "paper" else None
     request = conventions.to_request(measures=measures, by=by, interval_options=intervals)
     if archives:
-        if len(files) > 1 or golds or layout != "html" or out is None:
+        if layout != "html":
+            raise UsageError(
+                f"--to {layout}: {archives[0]} is an archive, which becomes an HTML report. Remove --to, or pass the "
+                "result files or predictions from which the archive was built."
+            )
+        if len(files) > 1 or golds or out is None:
             raise UsageError(f"{archives[0]} is an archive. Pass it alone, with --out FILE.")
         write_archive_html(archives[0], out, texts=texts, title=title)
         return

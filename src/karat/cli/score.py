@@ -71,7 +71,8 @@ def _build_tuning(tune_on: str | None, tune_predictions: tuple[str, ...]) -> Tun
         "--tune-predictions",
         multiple=True,
         metavar="FILE",
-        help="Predictions for DEV, one file per PREDICTIONS file, if PREDICTIONS do not include them (repeatable).",
+        help="Predictions for DEV, one file per PREDICTIONS file in the same order, if PREDICTIONS do not include them "
+        "(repeatable).",
         needs=["--tune-on"],
         is_strict=True,
     ),
@@ -167,12 +168,13 @@ def command(
 
     from karat.analysis.comparison.entries import entry_from_evaluation
     from karat.analysis.scoring import score_runs, select_groups
-    from karat.data.load import detect_inputs
+    from karat.data.load import detect_inputs, parse_system_argument
     from karat.data.save import LayoutFiles, save_results, save_verdicts, select_view
     from karat.model.spec.report import Style
 
     json_file, verdicts_file, view, layout_name = files
-    check_paths([gold, *predictions], [json_file, verdicts_file, html.file])
+    paths = [parse_system_argument(argument)[1] for argument in (gold, *predictions)]
+    check_paths(paths, [json_file, verdicts_file, html.file])
     request = conventions.to_request(measures=measures, by=by, interval_options=intervals)
     layout = None if layout_name is None else LayoutFiles.from_name(layout_name, json_file, verdicts_file)
     inputs = detect_inputs(gold, predictions, gold_format=formats.gold, predictions_format=formats.predictions)

@@ -98,9 +98,10 @@ def command(
     """
     from karat.analysis.comparison.api import list_cases
     from karat.analysis.comparison.entries import load_dataset_entries
+    from karat.data.load import parse_system_argument
     from karat.render.cases import encode_cases, render_page, to_json
 
-    check_paths([gold, *predictions], [json_file, lines_file])
+    check_paths([parse_system_argument(argument)[1] for argument in (gold, *predictions)], [json_file, lines_file])
     request = conventions.to_request()
     entries = load_dataset_entries(gold, predictions, formats)
     echo_warnings((entry.corpus, entry.run) for entry in entries)

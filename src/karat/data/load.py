@@ -50,7 +50,7 @@ from karat.model.spec.engine import PartitionedData
 from karat.model.spec.format import Format, Manifest
 from karat.model.tables import checks
 from karat.storage.atomic_writing import open_for_writing, write_folder
-from karat.storage.files import Source
+from karat.storage.files import Source, printable_path
 
 ForeignObject: TypeAlias = Any
 """An object without static type, such as dictionaries or an object of another library."""
@@ -272,6 +272,14 @@ class _Input(msgspec.Struct, frozen=True, dict=True):
     format: str | None = None
     policy: ErrorPolicy = msgspec.field(default_factory=get_error_policy)
     tables: CustomTables = msgspec.field(default_factory=get_custom_tables)
+    system: str | None = None
+    """Name that the user gave the system, or None."""
+
+    @classmethod
+    def from_argument(cls, argument: str, format: str | None) -> _Input:
+        """Return the input for `FILE` or `SYSTEM=FILE`."""
+        system, name = parse_system_argument(argument)
+        return cls(name, format, system=system)
 
     @cached_property
     def source(self) -> Source:
@@ -321,6 +329,19 @@ class _Input(msgspec.Struct, frozen=True, dict=True):
     def is_file(self) -> bool:
         """Whether this is one file, folder or stream, and neither a pool nor a registered name."""
         return not self.pool_members and find_stored_predictions(self.name) is None and find_dataset(self.name) is None
+
+
+def parse_system_argument(argument: str) -> tuple[str | None, str]:
+    """Split `SYSTEM=FILE` into system name and path; the name is None for a plain path.
+
+    A string that is the path of an existing file is a plain path, even if it contains `=`.
+    """
+    system, equals, path = argument.partition("=")
+    return (
+        (printable_path(system), path)
+        if equals and system and path and not Path(argument).exists()
+        else (None, argument)
+    )
 
 
 def _load_gold(item: _Input, *, text: bool) -> Corpus:
@@ -463,12 +484,18 @@ def _read_predictions(source: Source, file_format: Format, gold: Callable[[], Co
 
 
 def _load_gold_and_predictions(item: _Input, *, text: bool) -> tuple[Corpus, Run]:
-    """Load the gold standard and the predictions of one file that contains both; for `text` see `Inputs.load`."""
+    """Load the gold standard and the predictions of one file that contains both; for `text` see `Inputs.load`.
+
+    If the file name is the name of the dataset, the run has the name of the linker, if the file states one.
+    """
     if item.detected_format.read_both is not None:
         with collect_defects(item.policy, item.source.label) as defects, pause_garbage_collection():
             corpus, run = item.detected_format.read_both(item.source)
-        return replace(corpus, skipped={**corpus.skipped, **defects.counts}), run
-    return _load_gold(item, text=text), _load_predictions(item)
+        corpus = replace(corpus, skipped={**corpus.skipped, **defects.counts})
+    else:
+        corpus, run = _load_gold(item, text=text), _load_predictions(item)
+    linker = run.metadata.get("linker") or run.metadata.get("linked_by")
+    return corpus, replace(run, name=linker) if linker and run.name == corpus.name else run
 
 
 def load_manifest(name: str, *, format: str | None = None) -> Manifest:
@@ -515,7 +542,10 @@ class Inputs(msgspec.Struct, frozen=True):
         needs_text = self.gold.policy.offsets is not OffsetKind.CODE_POINTS
         if not corpus.has_text and (needs_text or any(has_other_texts(corpus, run) for run in runs)):
             return self.load(text=True, needs_labels=needs_labels)  # reporting the difference needs the texts
-        return corpus, [align_run(corpus, run, self.gold.policy) for run in runs]
+        return corpus, [
+            align_run(corpus, run if item.system is None else replace(run, name=item.system), self.gold.policy)
+            for item, run in zip(self.predictions, runs, strict=True)
+        ]
 
     def _load_unaligned(self, *, text: bool) -> tuple[Corpus, list[Run]]:
         """Load the gold standard and all runs, without aligning the runs; for `text` see `load`."""
@@ -564,6 +594,8 @@ class Inputs(msgspec.Struct, frozen=True):
         if needs_memory or (self.gold in self.predictions and self.gold.holds_both):
             gold, runs = self.load(text=text)
             return gold, [*runs]
+        if any(item.system is not None for item in self.predictions):
+            raise UsageError("SYSTEM=FILE needs predictions in memory. Pass FILE alone, or remove --engine.")
         gold_parts = _open_partitions(self.gold, gold=True) or _load_gold(self.gold, text=text)
         corpus = gold_parts if isinstance(gold_parts, Corpus) else None
         if corpus is not None:
@@ -657,22 +689,28 @@ def detect_inputs(
 ) -> Inputs:
     """Detect which files are gold standard and predictions, without loading them.
 
-    A dataset name as predictions means its stored predictions. A file with gold labels and predictions serves as both
-    if it is the only file, or if all other files contain both too. Raises `UsageError` for a single file that lacks one
-    of them.
+    A dataset name as predictions means its stored predictions. Predictions may be written `SYSTEM=FILE`. A file with
+    gold labels and predictions serves as both if it is the only file, or if all other files contain both too. Raises
+    `UsageError` for a single file that lacks one of them.
     """
     if not predictions:
-        single = _Input(gold, gold_format or predictions_format)
+        single = _Input.from_argument(gold, gold_format or predictions_format)
         if not single.holds_both:
             raise _missing_side_error(single)
         return Inputs(single, (single,))
-    first = _Input(gold, gold_format)
+    first = _Input.from_argument(gold, gold_format)
     others = tuple(
-        _Input(name, predictions_format) for argument in predictions for name in expand_stored_predictions(argument)
+        _Input.from_argument(name, predictions_format)
+        for argument in predictions
+        for name in expand_stored_predictions(argument)
     )
     if not (first.holds_both and all(item.holds_both for item in others)):
         _check_sides(first, others)
+        if first.system is not None:
+            raise UsageError(f"{gold}: {first.name} is the gold standard. Write NAME= before predictions only.")
         return Inputs(first, others)
+    if first.system is None:
+        first = next((item for item in others if item.name == first.name), first)
     others = tuple(first if item.name == first.name else item for item in others)
     return Inputs(first, others if first in others else (first, *others), has_shared_gold=True)
 
@@ -711,20 +749,26 @@ def load_gold_and_runs(
 
     `text`: False skips the texts of the gold standard where this saves time.
     """
-    gold_item, items = _Input(gold, gold_format), tuple(_Input(name, predictions_format) for name in predictions)
+    gold_item = _Input(gold, gold_format)
+    items = tuple(_Input.from_argument(name, predictions_format) for name in predictions)
     _check_sides(gold_item, items)
     return Inputs(gold_item, items).load(text=text)
 
 
-def expand_stored_predictions(name: str) -> list[str]:
-    """Return the names of all stored predictions of a dataset, as `DATASET/SYSTEM`; `[name]` if there are none."""
+def expand_stored_predictions(argument: str) -> list[str]:
+    """Return the names of all stored predictions of a dataset, as `DATASET/SYSTEM`; `[argument]` if there are none.
+
+    A system's name before the dataset (`SYSTEM=DATASET`) stays before each.
+    """
+    system, name = parse_system_argument(argument)
     dataset_name = find_dataset(name)
     systems = (
         ()
         if dataset_name is None or find_stored_predictions(name) is not None
         else choose_split(dataset_name).split.predictions
     )
-    return [f"{name}/{system}" for system in systems] or [name]
+    prefix = "" if system is None else f"{system}="
+    return [f"{prefix}{name}/{stored}" for stored in systems] or [argument]
 
 
 def split_pool_name(name: str) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -278,21 +278,23 @@ def check_groups(
             raise UnknownNameError(f"measure by {facet}", name.short_name, values[value].measures)
 
 
-def format_untyped_notes(groups: Groups) -> Iterator[str]:
-    """Yield notes on views in which most wrong predictions have no known type, so precision by type is too high."""
-    for facet in ("types", "entity-type"):
+_TYPE_FACETS: Final = {"types": "type", "entity-type": "entity type"}
+"""The facets by type, with the singular noun for their values."""
+
+_MIN_UNTYPED_SHARE: Final = 0.1
+"""Share of wrong predictions without a known type from which a note says that precision by type is too high."""
+
+
+def format_untyped_notes(groups: Groups, views: Mapping[str, View]) -> Iterator[str]:
+    """Yield notes on views in which many wrong predictions have no known type, so precision by type is too high."""
+    for facet, noun in _TYPE_FACETS.items():
         for view, values in groups.get(facet, {}).items():
-            untyped_group = values.get(NONE)
-            wrong = (
-                0
-                if untyped_group is None or untyped_group.counts is None
-                else untyped_group.counts.unmatched_predictions
-            )
-            if (
-                wrong
-                and wrong > sum(group.counts.unmatched_predictions for group in values.values() if group.counts) / 2
-            ):
+            counts = None if (untyped_group := values.get(NONE)) is None else untyped_group.counts
+            untyped = 0 if counts is None else counts.unmatched_predictions
+            statistics = views[view].statistics.total()
+            wrong = float((statistics.predictions - statistics.matched_predictions).sum())
+            if untyped and untyped >= _MIN_UNTYPED_SHARE * wrong:
                 yield (
-                    f"{view}: {wrong:g} wrong predictions have an unknown {facet} and count under none, so precision "
-                    f"by {facet} is too high: pass a knowledge base with types (--kb)"
+                    f"{view}: {untyped:g} of {wrong:g} wrong predictions have no known {noun} and count under none, so "
+                    f"precision by {facet} is too high: pass a knowledge base with types (--kb)"
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeGuard
 
 import msgspec
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 
 from karat.evaluation.evaluation import create_evaluation
 from karat.evaluation.request import Request
-from karat.model.corpus import Corpus
+from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.errors import UsageError
 from karat.model.run import Run
 from karat.model.spec.engine import ROW, Partition, PartitionedData, read_ids
@@ -39,7 +40,8 @@ def tune_threshold(
     evaluation, view = create_evaluation(request, dev, run, engine=engine), request.all_measures[0].view
     if not pc.any(pc.is_in(_get_document_ids(run), _get_document_ids(dev))).as_py():
         raise UsageError(
-            f"{run.name} has no response to any document of {dev.name}. Pass predictions for these documents as well."
+            f"{run.name} has no response to any document of {dev.name}. Pass predictions for these documents as "
+            "well, or in a file of their own with --tune-predictions."
         )
     best = evaluation.find_best_threshold(view, SWEEPS["oracle"])
     if best is None or best.threshold.min_score is None:
@@ -68,8 +70,25 @@ def drop_dev_responses(
 
 
 def count_shared_documents(dev: Corpus | PartitionedData, corpus: Corpus | PartitionedData) -> int:
-    """Return the number of documents of `dev` whose id is also in `corpus`."""
-    return int(pc.sum(pc.is_in(_get_document_ids(dev), _get_document_ids(corpus))).as_py() or 0)
+    """Return the number of documents of `dev` whose text is also in `corpus`; whose id, if a corpus has no texts."""
+    if _has_texts(dev) and _has_texts(corpus):
+        documents, others = (data.table.column("text_digest") for data in (dev, corpus))
+    else:
+        documents, others = _get_document_ids(dev), _get_document_ids(corpus)
+    return int(pc.sum(pc.is_in(documents, others)).as_py() or 0)
+
+
+def count_ambiguous_ids(dev: Corpus | PartitionedData, corpus: Corpus | PartitionedData) -> int:
+    """Return the number of documents of `dev` whose id has another text in `corpus`; 0 if a corpus has no texts."""
+    if not (_has_texts(dev) and _has_texts(corpus)):
+        return 0
+    texts = corpus.table.column("text_digest").take(pc.index_in(dev.ids, corpus.ids))
+    return int(pc.sum(pc.not_equal(dev.table.column("text_digest"), texts)).as_py() or 0)
+
+
+def _has_texts(data: Corpus | PartitionedData) -> TypeGuard[Corpus]:
+    """Return whether the data are a corpus whose texts can be compared."""
+    return isinstance(data, Corpus) and not data.skipped.get(NO_TEXT_NOTE)
 
 
 def is_same_corpus(dev: Corpus | PartitionedData, corpus: Corpus | PartitionedData) -> bool:

@@ -286,17 +286,10 @@ def _explain_table(comparison: Comparison) -> str:
     """Return the legend of the score table: ranks, tests, detectable differences and intervals."""
     options = comparison.options
     n_tests = sum(pair.p is not None for dataset in comparison.datasets for pair in dataset.pairs)
-    name = {"holm": "Holm", "bh": "Benjamini and Hochberg"}[options.correction]
-    scheme = "outputs swapped" if options.permute == "systems" else "signs flipped"
-    test = {
-        "permutation": f"{options.permutations} permutations of paired documents ({scheme})",
-        "bootstrap": f"{options.permutations} samples of paired documents (paired bootstrap)",
-    }[options.test]
     is_oracle = any(score.is_oracle for dataset in comparison.datasets for score in dataset.scores.values())
     return (
         "rank: 1 + the number of significantly better systems. *: significantly different from all others.\n"
-        f"{format_count(n_tests, 'test')}: {test}, p ≤ {options.alpha:g} after "
-        f"correction by {name} for all pairs and datasets.\n"
+        f"{format_count(n_tests, 'test')}: {options.description}.\n"
         "detectable: the smallest difference in points that one test detects with a power of "
         f"{100 * options.power:g} %, "
         "median over pairs.\n"

@@ -13,7 +13,7 @@ from karat.model.output.text_layout import format_count
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import GroupScores, Result
 from karat.model.spec.report import Report
-from karat.plugins.reports.table import get_oracle_mark
+from karat.plugins.reports.table import get_oracle_mark, group_by_dataset
 from karat.render.scores import Rows, emphasise_cells, find_best_indices, render_page
 from karat.render.tables import LAYOUTS, UNDEFINED, ShadedCell, SubHeading, format_percent
 
@@ -49,10 +49,7 @@ def render_report(results: Sequence[Result], layout: str) -> str:
     `layout`: key of `LAYOUTS`, such as `markdown` or `latex`. The leaderboard needs several datasets.
     """
     page_layout = LAYOUTS[layout]
-    datasets = {
-        result.corpus: [dataset_results for dataset_results in results if dataset_results.corpus == result.corpus]
-        for result in results
-    }
+    datasets = group_by_dataset(results)
     blocks: list[str] = []
     if len(datasets) > 1:
         measure = choose_main_measure(results[0].headline, results[0].table_measures)
@@ -61,7 +58,7 @@ def render_report(results: Sequence[Result], layout: str) -> str:
             f"{format_count(len(datasets), 'dataset')}, in percent"
         )
         blocks.append(page_layout.join([head, page_layout.draw(build_leaderboard(results), {0})]))
-    for dataset_results in datasets.values():
+    for dataset_results in datasets:
         heat_maps = build_heat_maps(dataset_results)
         if heat_maps:
             tables = [page_layout.draw(rows, {0}) for rows in heat_maps.values()]

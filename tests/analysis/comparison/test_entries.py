@@ -8,8 +8,9 @@ import pytest
 
 import karat
 from karat.analysis.comparison.compare import compare
-from karat.analysis.comparison.entries import entry_from_run, load_entries, parse_system_argument
+from karat.analysis.comparison.entries import disambiguate_names, entry_from_run, load_entries
 from karat.analysis.comparison.options import ComparisonOptions
+from karat.data.load import parse_system_argument
 from karat.model.errors import InputError, UsageError
 from karat.render.comparison import render_page
 from tests.analysis.comparison import contest
@@ -114,6 +115,37 @@ def test_predictions_find_their_gold_standard_by_documents(tmp_path):
         told(tmp_path / "lost.jsonl", golds=golds)
     with pytest.raises(UsageError, match="have the same name"):
         told(*files, golds=[golds[0], golds[0]])
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["m/kore50.rel.jsonl.gz", "m/kore50.refined.jsonl.gz"], ["rel", "refined"]),
+        (["a/x/run.jsonl", "b/run.jsonl"], ["a/x", "b"]),
+        (["run.jsonl", "run.v2.jsonl"], ["run.jsonl", "run.v2.jsonl"]),  # nothing is left of the first path
+        (["run.jsonl", "run.jsonl"], ["run.jsonl", "run.jsonl"]),
+        (["a/other.jsonl", "b/other.jsonl", "c.jsonl"], ["a/other.jsonl", "b/other.jsonl", "a"]),  # `a` is taken
+    ],
+)
+def test_systems_of_one_name_have_what_differs_in_their_paths(paths, names):
+    systems = ["other" if "other" in path else "a" if path == "c.jsonl" else "run" for path in paths]
+    runs = [contest.run(name, "+") for name in systems]
+    assert [run.name for run in disambiguate_names(runs, paths)] == names
+
+
+def test_texts_decide_between_gold_standards_with_the_same_ids(tmp_path):
+    """Both datasets have a document 0, and the file says in which text its predictions are."""
+    for name in ("bay", "fjord"):
+        article = {"id": 0, "text": f"{name} is far", "labels": [{"id": 0, "span": [0, 3], "entity_id": "Q1"}]}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(article) + "\n", encoding="utf-8")
+        mention = {"span": [0, 3], "id": "Q1", "linked_by": "REL"}
+        path = tmp_path / f"{name}.rel.jsonl"
+        path.write_text(json.dumps({**article, "entity_mentions": [mention]}) + "\n", encoding="utf-8")
+    files = [tmp_path / f"{name}.rel.jsonl" for name in ("bay", "fjord")]
+    golds = [tmp_path / "fjord.jsonl", tmp_path / "bay.jsonl"]
+    assert sorted(dataset for _, dataset in told(*files, golds=golds)) == ["bay", "fjord"]
+    # Without gold standards, the linker that the files state tells systems from datasets.
+    assert told(*files) == [("REL", "bay"), ("REL", "fjord")]
 
 
 def test_a_system_may_be_given_another_name(linked, tmp_path):

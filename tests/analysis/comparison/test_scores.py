@@ -421,3 +421,22 @@ def test_differences_are_those_of_scores_on_the_same_draws():
     (pair,) = dataset.pairs
     width = {name: score.high - score.low for name, score in dataset.scores.items()}
     assert pair.high - pair.low < min(width.values())
+
+
+def test_a_verdict_that_the_seed_decides_is_noted():
+    """The p-value of 400 draws has an error of sqrt(p * (1 - p) / 400), and alpha may be within two of them or not."""
+    data = {
+        "keen": ["+" * (2 + i % 9) + "x" * (i % 3) for i in range(24)],
+        "lame": ["+" * (2 + 5 * i % 9) + "x" * 11 for i in range(24)],
+    }
+    data["lame"] = [lame[: len(keen)] for keen, lame in zip(data["keen"], data["lame"], strict=True)]
+    table = contest.entries(bay=data)
+    p = compare(table, options=replace(QUICK, permutations=400)).datasets[0].pairs[0].p
+    assert 0.01 < p < 0.9
+    error = (p * (1 - p) / 400) ** 0.5
+    for alpha, is_noted in ((p, True), (p - 1.9 * error, True), (p - 2 * error, False), (p + 2 * error, False)):
+        found = compare(table, options=replace(QUICK, alpha=alpha, permutations=400))
+        assert any("another seed may change the verdict" in note for note in found.notes) is is_noted
+    exact = compare(contest.entries(bay={"keen": ["++"] * 4, "lame": ["xx"] * 4}), options=replace(QUICK, alpha=0.125))
+    assert exact.datasets[0].pairs[0].corrected == 0.125
+    assert not any("another seed" in note for note in exact.notes)

@@ -25,8 +25,9 @@ import {
   Toolbar,
   useData,
   useTexts,
+  WrongSpanNote,
 } from "../components";
-import { type Case, COVERAGE_TITLES, countItems, type Data, ERROR_KINDS, type Filter } from "../data";
+import { type Case, COVERAGE_TITLES, countItems, type Data, ERROR_KINDS, type Filter, WRONG_SPAN } from "../data";
 import type { Page } from "../page";
 import { currentUrl, pageUrl, route } from "../route";
 import { type Cell, type Column, Sheet } from "../sheet";
@@ -237,6 +238,7 @@ function CaseList({ data, dataset }: { data: Data; dataset: string }) {
         )}
       </Toolbar>
       {cases.length ? <Sheet name="Cases" columns={columns} rows={rows} /> : <p>No matching cases.</p>}
+      {cases.some(({ track, row }) => data.tracks[track].kind[row] === WRONG_SPAN) && <WrongSpanNote />}
       <MoreLink count={visibleCases.length} total={cases.length} unit="cases" />
       {!leaderboardState.value!.datasets.find((item) => item.key === dataset)!.texts && (
         <p class="quiet">This report contains no texts (--texts none). Cases are listed by their offsets.</p>

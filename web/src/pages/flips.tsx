@@ -23,8 +23,9 @@ import {
   Toolbar,
   useData,
   useTexts,
+  WrongSpanNote,
 } from "../components";
-import { countItems, type Data, UNCOUNTED_CASE } from "../data";
+import { countItems, type Data, UNCOUNTED_CASE, WRONG_SPAN } from "../data";
 import { measureTitle } from "../measures";
 import type { Page } from "../page";
 import { currentUrl, pageUrl, route } from "../route";
@@ -103,7 +104,12 @@ function ScoreTable({ data, dataset, tracks }: { data: Data; dataset: string; tr
       ),
     ];
   });
-  return <Sheet name="Both systems" columns={columns} rows={rows} canCopy={false} />;
+  return (
+    <>
+      <Sheet name="Both systems" columns={columns} rows={rows} canCopy={false} />
+      {tracks.some((t) => data.tracks[t].kind.includes(WRONG_SPAN)) && <WrongSpanNote />}
+    </>
+  );
 }
 
 const DEFAULT_ROWS = 20; // groups

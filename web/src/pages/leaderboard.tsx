@@ -12,6 +12,7 @@ import {
   HiddenSystems,
   leaderboardState,
   MultiSelect,
+  ProfileNotes,
   SearchField,
   Select,
   systemName,
@@ -553,6 +554,7 @@ function Scores({
         systems={systems}
         means={systems.map((system) => meanScore(mainTable, system))}
       />
+      <ProfileNotes profiles={[profile]} datasetIndexes={datasetIndexes} />
       <Toolbar>
         {controls}
         <MultiSelect

@@ -15,6 +15,7 @@ import {
   leaderboardState,
   MentionContext,
   MoreLink,
+  ProfileNotes,
   Select,
   systemName,
   systemTitle,
@@ -103,6 +104,7 @@ export function Profiles() {
         <HiddenSystems />
       </Toolbar>
       <Sheet name="Profiles" columns={columns} rows={rows} />
+      <ProfileNotes profiles={leaderboard.profiles} datasetIndexes={[datasetIndex]} />
       {dataset.reasons.length > 0 && (
         <p class="quiet prose">
           Select a score of{" "}
@@ -134,7 +136,7 @@ export function Profiles() {
   );
 }
 
-/** A sentence that compares the scores under all profiles. */
+/** A sentence that compares the scores under all profiles without notes on them. */
 function ProfileSummary({
   tables,
   datasetIndex,
@@ -144,8 +146,9 @@ function ProfileSummary({
   datasetIndex: number;
   system: number;
 }) {
+  const note = leaderboardState.value!.notes.find((entry) => entry.dataset === datasetIndex && entry.system === system);
   const scores = tables.flatMap(({ profile, table }) =>
-    table.value[datasetIndex][system] === null
+    table.value[datasetIndex][system] === null || note?.profile_notes[profile.name]
       ? []
       : [{ title: profile.title, value: table.value[datasetIndex][system]! }],
   );
@@ -162,8 +165,10 @@ function ProfileSummary({
   return (
     <h1 class="summary">
       The same predictions of <b>{systemTitle(system)}</b> score {formatPercent(low.value)} under {low.title} and{" "}
-      {formatPercent(high.value)} under {high.title}. The score under {tables[0].profile.title} is{" "}
-      {formatPercent(scores[0].value)}.
+      {formatPercent(high.value)} under {high.title}.
+      {scores[0] !== low &&
+        scores[0] !== high &&
+        ` The score under ${scores[0].title} is ${formatPercent(scores[0].value)}.`}
     </h1>
   );
 }

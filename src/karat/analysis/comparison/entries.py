@@ -7,11 +7,11 @@ file name (`SYSTEM.DATASET.linked_articles.jsonl`), or written before the path (
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations, groupby
-from pathlib import Path
+from itertools import combinations, groupby, takewhile
 
 import msgspec
 import pyarrow.compute as pc
@@ -29,6 +29,7 @@ from karat.data.load import (
     load_manifest,
     load_run,
     load_run_for_any,
+    parse_system_argument,
     reload_and_align_run,
 )
 from karat.evaluation.evaluation import Evaluation
@@ -38,6 +39,7 @@ from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.results.result import Result
 from karat.model.run import SELECTED_ON, Run
 from karat.model.spec.format import Manifest
+from karat.model.tables.arrow import Arrow
 from karat.storage.files import Source, printable_path
 
 
@@ -135,7 +137,7 @@ def load_dataset_entries(gold: str, predictions: Sequence[str], formats: Formats
     Raise `InputError` if a file is a result file, which contains no cases.
     """
     formats = formats or Formats()
-    for name in [gold, *predictions]:
+    for _, name in map(parse_system_argument, [gold, *predictions]):
         if name != "-" and read_results(name) is not None:
             raise InputError(
                 name,
@@ -146,19 +148,6 @@ def load_dataset_entries(gold: str, predictions: Sequence[str], formats: Formats
     inputs = detect_inputs(gold, predictions, gold_format=formats.gold, predictions_format=formats.predictions)
     corpus, runs = inputs.load(text=True)
     return [entry_from_run(corpus, run) for run in disambiguate_names(runs, inputs.run_names)]
-
-
-def parse_system_argument(argument: str) -> tuple[str | None, str]:
-    """Split `SYSTEM=FILE` into system name and path; the name is None for a plain path.
-
-    A string that is the path of an existing file is a plain path, even if it contains `=`.
-    """
-    system, equals, path = argument.partition("=")
-    return (
-        (printable_path(system), path)
-        if equals and system and path and not Path(argument).exists()
-        else (None, argument)
-    )
 
 
 def _rename_system(entry: Entry, system: str | None) -> Entry:
@@ -177,12 +166,38 @@ def entry_from_result(result: Result) -> Entry:
 
 
 def disambiguate_names(runs: Sequence[Run], paths: Sequence[str]) -> list[Run]:
-    """Return `runs`; a run with the same name as another run is renamed to its path in `paths`."""
+    """Return `runs`; runs with the same name are renamed to the parts in which their paths in `paths` differ."""
+    indices_by_name: dict[str, list[int]] = {}
+    for index, run in enumerate(runs):
+        indices_by_name.setdefault(run.name, []).append(index)
     names = [run.name for run in runs]
-    return [
-        replace(run, name=printable_path(path)) if names.count(run.name) > 1 else run
-        for run, path in zip(runs, paths, strict=True)
-    ]
+    for indices in indices_by_name.values():
+        if len(indices) > 1:
+            for index, name in zip(indices, _find_differences([paths[index] for index in indices]), strict=True):
+                names[index] = name
+    if len(set(names)) < len(names):  # a part is the name of another run
+        names = [
+            run.name if len(indices_by_name[run.name]) == 1 else printable_path(path)
+            for run, path in zip(runs, paths, strict=True)
+        ]
+    return [run if run.name == name else replace(run, name=name) for run, name in zip(runs, names, strict=True)]
+
+
+def _find_differences(paths: Sequence[str]) -> list[str]:
+    """Return the part of each path between what all paths begin and end with; all paths in full if a part is empty.
+
+    Parts end at a slash or dot.
+    """
+    tokens = [re.split(r"([/.])", path) for path in paths]
+    start = _count_common_tokens(tokens)
+    end = _count_common_tokens([path_tokens[start:][::-1] for path_tokens in tokens])
+    parts = ["".join(path_tokens[start : len(path_tokens) - end]).strip("/.") for path_tokens in tokens]
+    return [printable_path(name) for name in (parts if all(parts) else paths)]
+
+
+def _count_common_tokens(paths: Sequence[Sequence[str]]) -> int:
+    """Return the number of tokens with which all paths begin."""
+    return sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, zip(*paths, strict=False)))
 
 
 def mark_selected(entries: Iterable[Entry], selected_on: Mapping[str, Sequence[str]]) -> Iterator[Entry]:
@@ -320,9 +335,13 @@ def _rename_runs(runs: Sequence[Run], named_paths: Sequence[tuple[str | None, st
 def _find_corpus(run: Run, name: str, corpora: Sequence[Corpus]) -> int:
     """Return the index of the corpus that contains most documents of a run; raise `UsageError` without a unique one.
 
-    `name` is the path of the run, for the error message.
+    Documents are compared by text if the run has texts of a corpus, else by id. `name` is the path of the run, for the
+    error message.
     """
-    overlap = [int(pc.sum(pc.is_in(run.ids, corpus.ids)).as_py() or 0) for corpus in corpora]
+    overlap = [_count_shared(run.ids, corpus.ids) for corpus in corpora]
+    if run.texts is not None:
+        shared_texts = [_count_shared(run.texts.drop_null(), corpus.table.column("text")) for corpus in corpora]
+        overlap = shared_texts if any(shared_texts) else overlap
     best = [index for index, count in enumerate(overlap) if count == max(overlap) and count]
     if len(best) != 1:
         problem = "documents of none of" if not best else "documents in several of"
@@ -331,6 +350,11 @@ def _find_corpus(run: Run, name: str, corpora: Sequence[Corpus]) -> int:
             "gold standard with karat score --json, then compare the results."
         )
     return best[0]
+
+
+def _count_shared(values: Arrow, others: Arrow) -> int:
+    """Return the number of `values` that are in `others`."""
+    return int(pc.sum(pc.is_in(values, others)).as_py() or 0)
 
 
 def read_results(name: str) -> list[Result] | None:

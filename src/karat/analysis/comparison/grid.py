@@ -264,7 +264,8 @@ def build_grid(entries: Iterable[Entry], request: Request | None, measure: str |
         row = rows.setdefault(entry.dataset, {})
         if entry.system in row:
             raise UsageError(
-                f"{entry.system} has two entries for {entry.dataset}. Pass each system once per dataset, or rename one."
+                f"{entry.system} has two entries for {entry.dataset}. Pass each system once per dataset, or "
+                "name them: NAME=FILE."
             )
         row[entry.system] = _share_corpus(entry, row)
     systems = tuple(sorted({system for row in rows.values() for system in row}))

@@ -54,11 +54,25 @@ class ComparisonOptions:
         if self.test == "bootstrap" and self.permute != "systems":
             raise UsageError("permute does not apply to the bootstrap test. Omit permute.")
 
+    @property
+    def description(self) -> str:
+        """The test, the significance level and the correction as a phrase."""
+        author = {"holm": "Holm", "bh": "Benjamini and Hochberg"}[self.correction]
+        scheme = "outputs swapped" if self.permute == "systems" else "signs flipped"
+        test = {
+            "permutation": f"{self.permutations} permutations of paired documents ({scheme})",
+            "bootstrap": f"{self.permutations} samples of paired documents (paired bootstrap)",
+        }[self.test]
+        return f"{test}, p ≤ {self.alpha:g} after correction by {author} for all pairs and datasets"
+
     def permutation_warning(self, n_tests: int) -> str | None:
         """Return a warning if even the smallest p-value of `n_tests` tests fails Holm's correction, else None."""
         if self.correction != "holm" or n_tests <= self.alpha * (self.permutations + 1):
             return None
-        min_permutations = -int(-n_tests // self.alpha)
         draws = f"{self.permutations} {TESTS[self.test]}"
         tests = format_count(n_tests, "test")
-        return f"{tests} with {draws} may find nothing at alpha {self.alpha:g}: use {min_permutations}"
+        return f"{tests} with {draws} may find nothing at alpha {self.alpha:g}: use {self.min_permutations(n_tests)}"
+
+    def min_permutations(self, n_tests: int) -> int:
+        """Return the number of draws with which the smallest p-value of `n_tests` tests survives Holm's correction."""
+        return -int(-n_tests // self.alpha)

@@ -10,12 +10,13 @@ from typing import Final
 import numpy as np
 
 from karat.analysis.comparison.grid import Grid, GridCell
-from karat.analysis.comparison.options import CORRECTIONS, ComparisonOptions
+from karat.analysis.comparison.options import CORRECTIONS, TESTS, ComparisonOptions
 from karat.analysis.comparison.samples import Estimate, Samples, build_samples
 from karat.model.measure_name import MeasureName
 from karat.model.output.progress import track_progress
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import Result
+from karat.stats.normal import normal_quantile
 from karat.stats.samples.additive import AdditiveScore
 from karat.stats.significance.paired import SignificanceTest, bootstrap_test, effect_size, permutation_test
 from karat.stats.significance.power import detectable_difference, fewest_documents, smallest_permutation_p
@@ -133,7 +134,7 @@ def score_datasets(grid: Grid, samples: Mapping[str, Samples], options: Comparis
                 tested_pairs.append(_compare_pair(grid, name, indices, options))
                 advance(1)
             pairs += _describe_differences(grid, name, tested_pairs, samples[name], options)
-    corrected = iter(_correct_pairs(pairs, options))
+    corrected = iter(correct_pairs(pairs, options))
     return tuple(
         _build_dataset(grid, name, tuple(next(corrected) for _ in _system_pairs(grid, name)), samples[name], options)
         for name in grid.datasets
@@ -143,10 +144,9 @@ def score_datasets(grid: Grid, samples: Mapping[str, Samples], options: Comparis
 def test_dataset(grid: Grid, dataset: str, options: ComparisonOptions) -> list[Pair]:
     """Test all pairs of systems on one dataset, without intervals, effect sizes and detectable differences.
 
-    The p-values are corrected for these tests together.
+    The p-values are those of `score_datasets` before `correct_pairs`.
     """
-    pairs = [_compare_pair(grid, dataset, indices, options) for indices in _system_pairs(grid, dataset)]
-    return _correct_pairs(pairs, options)
+    return [_compare_pair(grid, dataset, indices, options) for indices in _system_pairs(grid, dataset)]
 
 
 def estimate_differences(grid: Grid, dataset: str, options: ComparisonOptions) -> list[Pair]:
@@ -171,8 +171,8 @@ def estimate_differences(grid: Grid, dataset: str, options: ComparisonOptions) -
     ]
 
 
-def _correct_pairs(pairs: Sequence[Pair], options: ComparisonOptions) -> list[Pair]:
-    """Return tested pairs with p-values that are corrected for all of them."""
+def correct_pairs(pairs: Sequence[Pair], options: ComparisonOptions) -> list[Pair]:
+    """Return the tested pairs of all datasets with p-values that are corrected for all of them."""
     p = np.array([np.nan if pair.p is None else pair.p for pair in pairs])
     return [
         replace(pair, corrected=None if np.isnan(value) else value)
@@ -371,6 +371,7 @@ def list_test_notes(datasets: Sequence[DatasetScores], options: ComparisonOption
     return [
         *document_warnings(datasets, options),
         *permutation_warnings(datasets, options),
+        *random_verdict_warnings(datasets, options),
         *sample_size_warnings(datasets, options),
     ]
 
@@ -410,3 +411,31 @@ def permutation_warnings(datasets: Sequence[DatasetScores], options: ComparisonO
     n_tests = sum(pair.p is not None and not pair.is_exact for dataset in datasets for pair in dataset.pairs)
     warning = options.permutation_warning(n_tests)
     return [] if warning is None else [warning]
+
+
+def random_verdict_warnings(datasets: Sequence[DatasetScores], options: ComparisonOptions) -> list[str]:
+    """Return a note that names pairs whose verdict another seed may change; empty if there are none.
+
+    The 95 % interval of their p-value, which random draws estimate, contains the significance level after correction.
+    """
+    names = [
+        f"{pair.system_a} − {pair.system_b} on {dataset.name} (corrected p {pair.corrected:.4f})"
+        for dataset in datasets
+        for pair in dataset.pairs
+        if _is_random_verdict(pair, options)
+    ]
+    if not names:
+        return []
+    draws = f"{options.permutations} {TESTS[options.test]}"
+    return [
+        f"too close to alpha {options.alpha:g} for {draws}, another seed may change the verdict: {', '.join(names)}. "
+        f"Use --permutations {100 * options.permutations}"
+    ]
+
+
+def _is_random_verdict(pair: Pair, options: ComparisonOptions) -> bool:
+    """Return whether the corrected p-value differs from the significance level by no more than the error of draws."""
+    if pair.p is None or pair.corrected is None or pair.is_exact:
+        return False
+    error: float = (pair.p * (1 - pair.p) / options.permutations) ** 0.5
+    return abs(pair.corrected - options.alpha) <= normal_quantile(0.975) * error * pair.corrected / pair.p

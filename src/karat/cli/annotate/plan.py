@@ -57,7 +57,8 @@ def command(
     karat annotate plan demo --gold demo --difference 0.05
     karat annotate plan a.jsonl b.jsonl --gold news.jsonl --difference 0.02 --power 0.9
     """
-    from karat.analysis.comparison.entries import load_entries, parse_system_argument
+    from karat.analysis.comparison.entries import load_entries
+    from karat.data.load import parse_system_argument
     from karat.model.output.json_files import encode_line
     from karat.protocols.annotation.plan import plan_documents
     from karat.render.annotation.plan import render_page

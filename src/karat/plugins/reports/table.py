@@ -30,10 +30,23 @@ _MAX_FAILURES_LENGTH = 200  # characters of the note about failed documents with
 
 
 def render_table(results: Sequence[Result], style: Style = _PLAIN) -> str:
-    """Return the scores of several runs on one corpus as text tables, side by side, with notes and signatures.
+    """Return the scores of several runs as text tables, side by side for each dataset, with notes and signatures.
 
     Beyond the headline, only the measures and facets that `style` requests are shown.
     """
+    return "\n".join(_render_dataset(group, style) for group in group_by_dataset(results))
+
+
+def group_by_dataset(results: Iterable[Result]) -> list[list[Result]]:
+    """Return the results on each dataset, in the order of their first results."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.corpus, result.signature["data"]), []).append(result)
+    return list(groups.values())
+
+
+def _render_dataset(results: Sequence[Result], style: Style) -> str:
+    """Return the tables, notes and signatures of several runs on one dataset."""
     head, width = results[0], style.width
     title = f"{head.corpus}, {format_count(len(head.ids), 'document')}: profile {head.profile}, scores in percent"
     notes = collect_notes(results, _list_displayed_measures(head, style), width=None if style.details else width)

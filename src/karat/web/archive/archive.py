@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from karat.analysis.comparison.options import ComparisonOptions
 from karat.data.catalogue import add_version_note
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Header
@@ -103,13 +104,15 @@ class Archive:
     """Archive files, read on first use and cached.
 
     Of several entries for one system, dataset and profile the last one counts. `texts` limits which texts are visible;
-    `submission` restricts the archive to one submission.
+    `submission` restricts the archive to one submission. `tests` are options of the significance tests; None draws as
+    many permutations as the number of pairs needs.
     """
 
     files: ContentStore
     texts: TextsShown = "all"
     title: str = "Karat"
     submission: str | None = None
+    tests: ComparisonOptions | None = None
     _read: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False)
 
     @cached_property

@@ -16,7 +16,7 @@ import numpy as np
 from karat.analysis.comparison.entries import Entry
 from karat.analysis.comparison.grid import build_grid, get_fixed_settings
 from karat.analysis.comparison.options import ComparisonOptions
-from karat.analysis.comparison.significance import Pair, estimate_differences, test_dataset
+from karat.analysis.comparison.significance import Pair, correct_pairs, estimate_differences, test_dataset
 from karat.evaluation.cases.errors import categories
 from karat.evaluation.measures import get_measure
 from karat.model.errors import KaratError, UnknownNameError
@@ -49,10 +49,8 @@ from karat.web.archive.submissions import get_headline
 from karat.web.archive.verdicts import ERROR
 from karat.web.archive.verification import list_verifications
 
-_ALPHA = 0.05
-
-_PERMUTATIONS = 2000
-"""Minimum number of permutations; more are drawn if the correction for all pairs needs them."""
+_INTERVAL_ALPHA = 0.05
+"""One minus the confidence level of all intervals on web pages."""
 
 _TESTS = 400
 """Maximum number of system pairs on a dataset that are tested."""
@@ -69,6 +67,7 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
         for name, entries in _group_by_profile(archive)
     }
     main_results, tests = by_profile.pop(archive.profile, {}), compare_systems(archive)
+    test_options = _choose_tests(archive)
     if main_results:  # an archive may have only reproductions of papers
         by_profile = {archive.profile: main_results, **by_profile}
     averaged = [index for index, key in enumerate(keys) if all((key, system) in main_results for system in systems)]
@@ -77,9 +76,8 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
         version=__version__,
         title=archive.title,
         profile=archive.profile,
-        alpha=_ALPHA,
-        tests=f"at least {_PERMUTATIONS} permutations of paired documents, p ≤ {_ALPHA:g} after Holm's correction for "
-        "all pairs on a dataset",
+        alpha=test_options.alpha,
+        tests=test_options.description,
         texts=archive.texts,
         systems=[_describe_system(archive, system) for system in systems],
         datasets=[_describe_dataset(archive, key) for key in keys],
@@ -94,7 +92,17 @@ def build_leaderboard(archive: Archive) -> LeaderboardResource:
             for measure in _list_measures(results)
         ],
         notes=[
-            _build_note(archive, entry, keys.index(entry.key), systems.index(entry.system))
+            _build_note(
+                archive,
+                entry,
+                keys.index(entry.key),
+                systems.index(entry.system),
+                {
+                    name: result
+                    for name, results in by_profile.items()
+                    if name != archive.profile and (result := results.get((entry.key, entry.system))) is not None
+                },
+            )
             for entry in sorted(archive.entries, key=lambda entry: (keys.index(entry.key), entry.system))
         ],
         has_verification=bool(list_verifications(archive)),
@@ -270,9 +278,13 @@ def _explain_untested_measure(results: Mapping[tuple[str, str], Result], measure
     return "" if measure in tested else f"only differences of {', '.join(tested)} are tested"
 
 
-def _count_permutations(n_systems: int) -> int:
-    """Return how many permutations the tests of all pairs of systems need after correction."""
-    return max(_PERMUTATIONS, int(2 * comb(n_systems, 2) / _ALPHA))
+def _choose_tests(archive: Archive) -> ComparisonOptions:
+    """Return the options of the archive's tests; unless it has some, those of `compare` with enough permutations."""
+    if archive.tests is not None:
+        return archive.tests
+    options = ComparisonOptions()
+    n_pairs = sum(n for key in archive.datasets if (n := comb(len(archive.get_entries(key)), 2)) <= _TESTS)
+    return replace(options, permutations=max(options.permutations, options.min_permutations(n_pairs)))
 
 
 class ComparedSystems(NamedTuple):
@@ -312,15 +324,31 @@ def _compare_systems(archive: Archive) -> dict[str, list[SystemTests]]:
         {system: results[key, system] for system in archive.systems if (key, system) in results}
         for key in archive.datasets
     ]
+    options = _choose_tests(archive)
     return {
-        measure: [_test_systems(row, measure) for row in rows]
+        measure: _correct_tests([_test_systems(row, measure, options) for row in rows], options)
         for measure in _list_measures(results)
         if not _explain_untested_measure(results, measure, is_main=True)
     }
 
 
-def _test_systems(results: Mapping[str, Result], measure: str) -> SystemTests:
-    """Test the differences between all systems on one dataset that were scored alike; `results` is by system."""
+def _correct_tests(rows: list[SystemTests], options: ComparisonOptions) -> list[SystemTests]:
+    """Return the tests of a measure on all datasets, with their outcomes after correction for all pairs together."""
+    corrected = iter(
+        correct_pairs([pair for tests in rows for compared in tests.compared for pair in compared.pairs], options)
+    )
+    for tests in rows:
+        for index, compared in enumerate(tests.compared):
+            tests.compared[index] = compared._replace(pairs=[next(corrected) for _ in compared.pairs])
+            _add_outcomes(tests.compared[index], tests, options)
+    return rows
+
+
+def _test_systems(results: Mapping[str, Result], measure: str, options: ComparisonOptions) -> SystemTests:
+    """Test the differences between all systems on one dataset that were scored alike; `results` is by system.
+
+    The p-values are not yet corrected.
+    """
     groups: dict[tuple[tuple[str, str], ...], dict[str, Result]] = {}
     tests = SystemTests({}, {}, [], [])
     without_score = [name for name, result in results.items() if _get_value(result, measure) is None]
@@ -334,7 +362,7 @@ def _test_systems(results: Mapping[str, Result], measure: str) -> SystemTests:
     for settings, group in groups.items():
         if settings != largest:
             tests.untested.append((list(group), _describe_settings(dict(settings), dict(largest), groups[largest])))
-        _test_group(group, measure, tests)
+        _test_group(group, measure, tests, options)
     return tests
 
 
@@ -345,8 +373,8 @@ def _describe_settings(settings: Mapping[str, str], others: Mapping[str, str], s
     return f"scored differently from {', '.join(systems)}: {differences}"
 
 
-def _test_group(results: Mapping[str, Result], measure: str, tests: SystemTests) -> None:
-    """Test all pairs of systems that were scored alike on one dataset, and add the outcome to `tests`."""
+def _test_group(results: Mapping[str, Result], measure: str, tests: SystemTests, options: ComparisonOptions) -> None:
+    """Test all pairs of systems that were scored alike on one dataset, and add them to `tests`."""
     systems = list(results)
     if len(systems) == 1:
         if not any(system in names for names, _ in tests.untested for system in systems):
@@ -356,13 +384,13 @@ def _test_group(results: Mapping[str, Result], measure: str, tests: SystemTests)
         Entry(system, result.corpus, result.signature["data"], result=result) for system, result in results.items()
     ]
     resamples = max(result.resamples for result in results.values()) or RESAMPLES
-    options = ComparisonOptions(_ALPHA, resamples=max(2, resamples), permutations=_count_permutations(len(systems)))
-    has_tests = comb(len(systems), 2) <= _TESTS
     try:
         grid = build_grid(entries, None, measure)
         (dataset,) = grid.datasets
-        pairs = estimate_differences(grid, dataset, options)
-        if has_tests:
+        pairs = estimate_differences(
+            grid, dataset, replace(options, alpha=_INTERVAL_ALPHA, resamples=max(2, resamples))
+        )
+        if comb(len(systems), 2) <= _TESTS:
             tested_pairs = test_dataset(grid, dataset, options)
             pairs = [
                 replace(tested, low=pair.low, high=pair.high) for tested, pair in zip(tested_pairs, pairs, strict=True)
@@ -371,11 +399,15 @@ def _test_group(results: Mapping[str, Result], measure: str, tests: SystemTests)
         tests.untested.append((systems, str(problem)))
         return
     tests.compared.append(ComparedSystems(grid.systems, pairs))
-    if not has_tests:
-        tests.untested.append((systems, f"more than {_TESTS} pairs of systems"))
+
+
+def _add_outcomes(compared: ComparedSystems, tests: SystemTests, options: ComparisonOptions) -> None:
+    """Add to `tests` which systems are better than which, and why others are not tested."""
+    if len(compared.pairs) > _TESTS:
+        tests.untested.append((list(compared.systems), f"more than {_TESTS} pairs of systems"))
         return
     reasons: dict[str, dict[str, None]] = {}
-    for pair in pairs:
+    for pair in compared.pairs:
         names = pair.system_a, pair.system_b
         if pair.corrected is None:
             reasons.setdefault(pair.reason or "no p-value", {}).update(dict.fromkeys(names))
@@ -383,13 +415,18 @@ def _test_group(results: Mapping[str, Result], measure: str, tests: SystemTests)
         for system, other in (names, names[::-1]):
             tests.tested.setdefault(system, []).append(other)
             tests.better.setdefault(system, [])
-            if pair.better_system(_ALPHA) == other:
+            if pair.better_system(options.alpha) == other:
                 tests.better[system].append(other)
     tests.untested.extend((list(names), reason) for reason, names in reasons.items())
 
 
-def _build_note(archive: Archive, entry: ArchiveEntry, dataset: int, system: int) -> CellNote:
-    """Build the notes on an entry: skipped input, warnings, missing scores with reasons, counts and signature."""
+def _build_note(
+    archive: Archive, entry: ArchiveEntry, dataset: int, system: int, other_results: Mapping[str, Result]
+) -> CellNote:
+    """Build the notes on an entry: skipped input, warnings, missing scores with reasons, counts and signature.
+
+    `other_results` are the results under other profiles, by profile.
+    """
     result = archive.read_result(entry)
     views = {**result.views, **result.totals}
     counts = result.counts(entry.view) if entry.view in views else None
@@ -398,6 +435,11 @@ def _build_note(archive: Archive, entry: ArchiveEntry, dataset: int, system: int
         system,
         dict(result.skipped),
         [note for note in result.notes if not _concerns_hidden_view(note, views.keys() - {entry.view})],
+        {
+            name: notes
+            for name, other in other_results.items()
+            if (notes := [note for note in other.notes if note not in result.notes])
+        },
         dict(entry.refusals),
         {name: reason for name in result.table_measures if (reason := result.score(name).reason) is not None},
         entry.seconds,

@@ -98,6 +98,8 @@ class CellNote(JsonRecord, frozen=True):
     skipped: dict[str, int]
     """Skipped items by kind."""
     notes: list[str]
+    profile_notes: dict[str, list[str]]
+    """Notes on the scores under other profiles that do not hold under the main profile."""
     refusals: dict[str, str]
     """Profiles without a score, each with its reason."""
     undefined: dict[str, str]

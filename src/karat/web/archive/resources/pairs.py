@@ -27,9 +27,9 @@ class PairTable(JsonRecord, frozen=True):
     high: list[float | None]
     """Upper end of the confidence interval."""
     p: list[float | None]
-    """P-value of the permutation test; empty if no pair was tested."""
+    """P-value of the paired test; empty if no pair was tested."""
     corrected: list[float | None]
-    """P-value after Holm's correction for all pairs of the table; empty if no pair was tested."""
+    """P-value after the correction for all pairs on all datasets; empty if no pair was tested."""
     reasons: dict[str, str]
     """Why pairs have no p-value, by the index of the pair."""
 
