@@ -48,11 +48,17 @@ def echo_warnings(inputs: Iterable[tuple[Corpus | None, Run | None]]) -> None:
 
     Pairs with None, which come from result files, are ignored.
     """
+    for corpus, run in inputs:
+        if corpus is not None and run is not None:
+            echo_run_warnings(corpus, run)
+
+
+def echo_run_warnings(corpus: Corpus, run: Run) -> None:
+    """Print warnings about a run on a corpus on standard error."""
     from karat.evaluation.cases.input_checks import find_warnings
 
-    for corpus, run in inputs:
-        for warning in [] if corpus is None or run is None else find_warnings(corpus, run):
-            echo(f"karat: {run.name if run else ''}: {warning}", err=True)
+    for warning in find_warnings(corpus, run):
+        echo(f"karat: {run.name}: {warning}", err=True)
 
 
 def echo_notes(notes: Iterable[str]) -> None:

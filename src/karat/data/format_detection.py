@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from karat.data.custom_tables import CustomTables
 from karat.formats.parsing.surfaces.columns import suggest_roles
 from karat.formats.parsing.surfaces.table_rows import read_nested_names
+from karat.model.command_options import find_options
 from karat.model.errors import InputError, KaratError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import LAYOUT
@@ -108,12 +109,12 @@ def detect_format(source: Source, format_name: str | None, tables: CustomTables)
     if len(matches) == 1:
         return matches[0][1]
     if matches:
-        choices = ", ".join(f"{spec.title} ({name})" for name, spec in matches)
+        choices, advice = ", ".join(f"{spec.title} ({name})" for name, spec in matches), _advise_format()
         raise InputError(
             source.label,
             actual=f"content that could be {choices}",
             expected=f"one of {choices}",
-            remedy="Name the format with --gold-format or --predictions-format",
+            remedy=f"{advice[0].upper()}{advice[1:]}",
         )
     tables.check_readable(source)
     raise _unknown_format_error(source)
@@ -199,6 +200,14 @@ def _unknown_format_error(source: Source) -> InputError:
             expected="a gold standard, predictions, or texts with ids",
             remedy='Write texts as JSONL, one document per line: {"id": "d1", "text": "…"}',
         )
+    if not source.first_bytes.strip():
+        return InputError(
+            source.label,
+            actual="an empty file",
+            expected="documents",
+            remedy='Check the path; a system that predicted nothing has a line {"id": "…", "predictions": []} for each '
+            "document",
+        )
     candidates = [f"{match.title} ({match.name}: {match.reason})" for match in find_similar_formats(source)]
     columns = [name for name in read_nested_names(source) if name]
     hint = f", or name the roles of its columns: --columns {suggest_roles(columns)} ({_list_columns(columns)})"
@@ -206,9 +215,18 @@ def _unknown_format_error(source: Source) -> InputError:
         source.label,
         actual=_describe_content(source.first_bytes),
         expected=f"a known format; nearest: {'; '.join(candidates)}" if candidates else "a known format",
-        remedy="Check the path, or name the format with --gold-format, of predictions with --predictions-format "
-        "(list: docs/reference/formats.md)" + (hint if len(columns) > 1 else ""),
+        remedy=f"Check the path, or {_advise_format()} (list: docs/reference/formats.md)"
+        + (hint if len(columns) > 1 else ""),
     )
+
+
+def _advise_format() -> str:
+    """Return the advice to name the format, with the options of the running command, or else to convert the file."""
+    flags = find_options("--gold-format", "--predictions-format") or find_options(
+        "--from", "--format", "--texts-format"
+    )
+    names = ", of predictions with " if "--gold-format" in flags else " or "
+    return f"name the format with {names.join(flags)}" if flags else "convert it with karat data convert --from FORMAT"
 
 
 def _is_prose(source: Source) -> bool:
@@ -279,8 +297,6 @@ def _detect_shape(head: bytes) -> str | None:
 def _describe_content(head: bytes) -> str:
     """Return a short description of content in an unknown format, from its first bytes."""
     start = head.lstrip()
-    if not start:
-        return "an empty file"
     if start.startswith(b"["):
         return "one JSON array of objects that are not Karat's"
     return f"content of an unknown format ({start[:40].decode(errors='replace')!r})"

@@ -131,21 +131,30 @@ def _to_mask(array: Arrow) -> NDArray[np.bool_]:
     return np.asarray(array.to_numpy(zero_copy_only=False), np.bool_)
 
 
-def check_required(table: Arrow, required: frozenset[str]) -> Iterator[Problem]:
+def check_required(table: Arrow, required: frozenset[str], *, is_run: bool = False) -> Iterator[Problem]:
     """Yield the problems of `check_complete` and `check_ids`, which must be fixed before other checks.
 
-    `required` names the columns in which every document must have a value.
+    `required` names the columns in which every document must have a value; `is_run` is as in `check_ids`.
     """
     yield from check_complete(table, required)
-    yield from check_ids(table.column("id"))
+    yield from check_ids(table.column("id"), is_run=is_run)
 
 
-def check_ids(ids: Arrow) -> Iterator[Problem]:
-    """Yield a problem for each document without id and for each repetition of an id; `ids` is a chunked Arrow array."""
+def check_ids(ids: Arrow, *, is_run: bool = False) -> Iterator[Problem]:
+    """Yield a problem for each document without id and for each repetition of an id; `ids` is a chunked Arrow array.
+
+    `is_run`: the documents have predictions, which lose their gold document if the id is changed.
+    """
     for row in _true_rows(_to_mask(ids.is_null())) if ids.null_count else ():
         yield Problem(row, "a document without id", "a string in `id`", "Give each document an id")
     if len(pc.value_counts(ids)) == len(ids):
         return
+    advice = (
+        "Write all predictions for a document in one; --duplicate-ids rename fits only a gold standard that repeats "
+        "the id too"
+        if is_run
+        else "Rename or merge the documents of that id, or keep them apart with --duplicate-ids rename"
+    )
     seen: dict[str, list[int]] = {}
     for row, name in enumerate(ids.to_pylist()):
         if name is not None:
@@ -156,7 +165,7 @@ def check_ids(ids: Arrow) -> Iterator[Problem]:
                 row,
                 f"document {name!r} a second time",
                 "each document id once",
-                "Rename or merge the documents of that id, or keep them apart with --duplicate-ids rename",
+                advice,
             )
 
 
