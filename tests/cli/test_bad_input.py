@@ -89,7 +89,7 @@ def test_bad_gold(name, karat_cli, tmp_path):
 
 
 BAD_PREDICTIONS = {
-    "inverted span": (prediction(start=3, end=0), ":1", "0 <= start < end"),
+    "inverted span": (prediction(start=3, end=0), ":1", "0 <= start < end", "look swapped", "end=predictions.start"),
     "past the end": (prediction(end=13), ":1", "12 code points"),
     "score of NaN": (prediction(score=float("nan")), ":1", "found nan"),
     "infinite score": (prediction(score=1).replace("1}", "1e999}"), ":1", "1e999"),

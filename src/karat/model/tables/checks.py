@@ -242,6 +242,9 @@ _SOURCE_FIELDS = {"length": "text"}  # if only the length is stored, the text is
 _MINIMA = {"rank": 1, "tokens": 0}
 _MAXIMUM = 10**18 - 1
 
+_SWAPPED_COLUMNS = {"start": "end", "end": "start", "entity": "entity"}
+"""Columns by role, where start and end are swapped."""
+
 _REQUIRED_IN = {
     "labels": frozenset({"start", "end"}),
     "predictions": frozenset({"start", "end"}),
@@ -258,14 +261,27 @@ def check_span_order(items: Mentions, item_noun: str, min_length: int = 1) -> It
     `min_length` is the smallest difference of end and start: 0 if ends are inclusive.
     """
     for row in _true_rows((items.start < 0) | (items.end - items.start < min_length)):
+        start, end = int(items.start[row]), int(items.end[row])
         yield Problem(
             int(items.document[row]),
-            f"{item_noun} [{int(items.start[row])}, {int(items.end[row])})",
+            f"{item_noun} [{start}, {end})",
             "0 <= start < end" if min_length else "0 <= start <= end",
-            "Give half-open spans: the end is the first code point not covered"
+            _advise_span_order(item_noun)
+            if start > end >= 0
+            else "Give half-open spans: the end is the first code point not covered"
             + "; if the ends of all predictions are inclusive, pass --offsets inclusive"
-            * bool(item_noun == "prediction" and items.end[row] == items.start[row]),
+            * bool(item_noun == "prediction" and start == end),
         )
+
+
+def _advise_span_order(item_noun: str) -> str:
+    """Return the advice for a span whose end is smaller than its start; `item_noun` is as in `check_span_order`."""
+    text = "text=text," * (item_noun == "label")
+    columns = ",".join(f"{role}={item_noun}s.{name}" for role, name in _SWAPPED_COLUMNS.items())
+    return (
+        "Start and end look swapped, or the end is a length. Correct them where they are written, or name the columns: "
+        f"in Karat JSONL --columns doc=id,{text}{columns}, for lengths length=COLUMN in place of end"
+    )
 
 
 def check_span_ends(items: Mentions, lengths: NDArray[Any], item_noun: str) -> Iterator[Problem]:
