@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import util
+
 import msgspec
 import pytest
 
@@ -109,6 +111,50 @@ def test_fields_of_mentions_that_are_not_read_are_counted():
     corpus = karat.load([{"doc": "a", "start": 0, "end": 3, "entity": "Q1", "colour": "red"}, ("a", 0, 3, "Q1")])
     assert corpus.skipped["labels with fields that are not read"] == 1
     assert corpus.skipped["duplicate annotations (merged)"] == 1
+
+
+@pytest.mark.parametrize("name", ["link", "label", "uri", "Entity", "entity "])
+def test_a_link_in_a_field_that_is_not_read_is_refused(gold, name):
+    mention = {"start": 0, "end": 6, name: "Q64"}
+    flat = [{"doc": "a", **mention}]
+    forms = [flat, {"a": [mention]}, [{"id": "a", "predictions": [mention]}], [[mention]] * len(gold)]
+    if util.find_spec("pandas"):
+        forms.append(pytest.importorskip("pandas").DataFrame(flat))
+    for form in forms:
+        with pytest.raises(
+            karat.InputError, match=f"the field `{name}`, and none with the link.*Rename it to `entity`"
+        ):
+            karat.evaluate(gold, form)
+    for function in (karat.load, lambda mentions: karat.linking_f1(mentions, mentions)):
+        with pytest.raises(karat.InputError, match=f"the field `{name}`"):
+            function(flat)
+
+
+def test_other_fields_are_counted_but_misspelt_ones_refused():
+    mention = {"doc": "a", "start": 0, "end": 6, "entity": "Q64"}
+    assert karat.load_run([{**mention, "colour": "red"}]).skipped["predictions with fields that are not read"] == 1
+    with pytest.raises(karat.InputError, match="Rename it to `score`"):
+        karat.load_run([{**mention, "Score": 0.5}])
+
+
+@pytest.mark.parametrize("name", ["text", "mention", "surface"])
+def test_texts_of_predictions_in_objects_are_checked_as_in_files(name):
+    corpus = karat.load([{"id": "a", "text": "Berlin is in Germany.", "labels": []}])
+    mention = {"start": 0, "end": 6, "entity": "Q64"}
+    for said in ("Berlin", "berlin"):
+        assert not any(karat.load_run({"a": [{**mention, name: said}]}, corpus=corpus).skipped.values())
+    wrong = {**mention, name: "Germany"}
+    for form in ([{"doc": "a", **wrong}], {"a": [wrong]}, [[wrong]]):
+        with pytest.raises(karat.InputError, match=r"'Germany' at \[0, 6\), where the document has 'Berlin'"):
+            karat.evaluate(corpus, form)
+        (response,) = karat.load_run(form, corpus=corpus, span_mismatch="realign")
+        assert [(item.start, item.end) for item in response.predictions] == [(13, 20)]
+
+
+def test_an_entity_that_is_not_a_number_is_refused():
+    for function in (karat.load, karat.load_run):
+        with pytest.raises(karat.InputError, match="the entity nan"):
+            function([("a", 0, 6, float("nan"))])
 
 
 def test_data_frames_and_arrow_tables_are_runs(gold, prior):
