@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -32,6 +33,7 @@ from karat.model.spec.settings.nil_spellings import NIL_ID, NIL_LIKE, NOT_IN_WIK
 from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import hash_strings
 
+_ID_PREFIX = re.compile(r"https?://[^,]*/|[A-Z]+(?=\d)")  # of a list of ids, such as Q
 _SAMPLE_SIZE = 10_000  # mentions that are compared before all others
 _MAX_TYPES = 6  # named in a note
 _MAX_FAILED = 1000  # documents that a note names for each error
@@ -136,10 +138,14 @@ def format_input_notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tup
 
 def find_warnings(corpus: Corpus, run: Run) -> list[str]:
     """Return the warnings about a corpus and a run that their evaluation has as notes, for outputs without notes."""
+    return [*list_reader_warnings({**corpus.skipped, **run.skipped}), *find_offset_warnings(corpus, run)]
+
+
+def find_offset_warnings(corpus: Corpus, run: Run) -> list[str]:
+    """Return the warning that the offsets of a run do not fit the texts of its corpus, if any."""
     document_index = pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False)
     warning = check_offsets(corpus, run, np.asarray(document_index, np.int64)).describe()
-    reader_warnings = list_reader_warnings({**corpus.skipped, **run.skipped})
-    return [*reader_warnings, *([] if warning is None else [f"{WARNING}{warning}"])]
+    return [] if warning is None else [f"{WARNING}{warning}"]
 
 
 def list_reader_warnings(skipped: Mapping[str, int]) -> list[str]:
@@ -371,11 +377,13 @@ def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterato
 
 
 def _prefix_notes(gold: SideChecks, read_options: ReadOptions) -> Iterator[str]:
-    """Yield a note if no gold id has a known prefix, so that all are emerging entities and match each other."""
+    """Yield a warning if no gold id has a known prefix, so that all are emerging entities and match each other."""
     if read_options.prefixes is not None and gold.example and not gold.n_linked:
+        prefix = _ID_PREFIX.match(gold.example)
         yield (
-            f"no gold id starts with a prefix of the knowledge base (an example is {gold.example!r}), so all of "
-            "them are emerging entities and any two match: set prefixes to the prefixes of your ids"
+            f"{WARNING}no gold id starts with a prefix of the knowledge base (an example is {gold.example!r}), so all "
+            "of them are emerging entities and any two match: set prefixes to the prefixes of your ids"
+            + (f", such as --set prefixes={prefix[0]}" if prefix else "")
         )
 
 
