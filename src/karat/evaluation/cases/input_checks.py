@@ -102,6 +102,8 @@ class InputChecks(NamedTuple):
     """How well the offsets of predictions fit the texts."""
     failed_ids: Mapping[str, tuple[str, ...]] = {}
     """Ids of the documents that the system failed on, by error, most frequent first."""
+    needs_types: bool = False
+    """Whether a relation counts only mentions with types, which have to have equal names."""
 
     def merge(self, other: InputChecks) -> InputChecks:
         """Return the findings about both blocks together; hashes of entities are dropped once one is on both sides."""
@@ -123,6 +125,7 @@ class InputChecks(NamedTuple):
                     for error in (*self.failed_ids, *other.failed_ids)
                 }
             ),
+            self.needs_types or other.needs_types,
         )
 
 
@@ -158,13 +161,19 @@ def list_reader_warnings(skipped: Mapping[str, int]) -> list[str]:
 
 
 def check_inputs(
-    pairing: Pairing, original_run: Run, *, has_spans: bool = True, compares_types: bool = False
+    pairing: Pairing,
+    original_run: Run,
+    *,
+    has_spans: bool = True,
+    compares_types: bool = False,
+    needs_types: bool = False,
 ) -> InputChecks:
     """Check corpus and run for likely mistakes, such as ids that cannot match, and return the findings.
 
     `original_run`: the run with the predictions that rules drop, so that these do not hide wrong offsets.
     `has_spans`: whether the items are mentions in the text, whose offsets are checked.
     `compares_types`: whether scores depend on equal names of types on both sides.
+    `needs_types`: whether a relation compares these types.
     """
     has_shared_entity = _has_shared_entity(pairing)
     labels, predictions, read_options = pairing.corpus.labels, pairing.run.predictions, pairing.read_options
@@ -187,6 +196,7 @@ def check_inputs(
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
         check_offsets(pairing.corpus, original_run, pairing.document_index) if has_spans else OffsetFit(),
         _group_failures(pairing),
+        needs_types,
     )
 
 
@@ -349,6 +359,7 @@ def format_notes(
         *_table_notes(checks, read_options.kb),
         *_score_notes(*checks.scores),
         *_nil_id_notes(checks, read_options),
+        *_missing_type_notes(checks),
         *_type_notes(dict(checks.gold.types), dict(checks.predictions.types)),
         *_nil_like_notes("gold label", checks.gold),
         *_nil_like_notes("prediction", checks.predictions),
@@ -441,6 +452,12 @@ def _nil_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[st
             f"{format_count(gold, 'gold label')} and {format_count(predictions, 'prediction')} are NIL by their id "
             f"(nil-ids={read_options.nil_ids})"
         )
+
+
+def _missing_type_notes(checks: InputChecks) -> Iterator[str]:
+    """Yield a warning if a relation needs types and no gold label has one."""
+    if checks.needs_types and not checks.gold.types:
+        yield f"{WARNING}no gold label has a type, so scores with types count no gold mention"
 
 
 def _type_notes(gold: Mapping[str, int], predictions: Mapping[str, int]) -> Iterator[str]:
