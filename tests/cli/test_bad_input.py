@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -162,6 +164,8 @@ def test_bytes_that_are_not_utf8(karat_cli, tmp_path):
     ("name", "content", "said"),
     [
         ("empty.jsonl", b"", "an empty file"),
+        ("bzip2.jsonl.bz2", bz2.compress(b"{}"), "a bzip2 file"),
+        ("xz.jsonl", lzma.compress(b"{}"), "an xz file"),
         ("cut.jsonl.gz", gzip.compress(gold().encode(), mtime=0)[:-12], "damaged"),
         ("cut.parquet", b"PAR1 and no more", "Parquet"),
     ],

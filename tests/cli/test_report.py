@@ -29,3 +29,13 @@ def test_the_gap_of_a_result_cannot_be_explained(karat_cli, result):
     ran = karat_cli("report", result, "--out", "out.html", "--why", "gerbil")
     assert ran.code == 2
     assert "Omit --why" in ran.err
+
+
+@pytest.mark.parametrize(
+    "command", [("report", "--to", "md"), ("compare", "noisy.json"), ("gate", "--baseline", "noisy.json")]
+)
+def test_a_result_that_is_cut_off_is_named_as_such(karat_cli, result, tmp_path, command):
+    (tmp_path / "cut.json").write_bytes((tmp_path / result).read_bytes()[:900])
+    ran = karat_cli(*command, "cut.json") if command[0] != "gate" else karat_cli("gate", "cut.json", *command[1:])
+    assert ran.code == 2
+    assert "cut.json:1: found an invalid result file (Input data was truncated)" in ran.err

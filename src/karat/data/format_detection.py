@@ -33,6 +33,7 @@ _READERS = (
 _KARAT_FORMATS = ("karat-jsonl", "karat-parquet")
 _MAX_SIMILAR = 3
 _RESULT: Final = LAYOUT.partition("/")[0].encode() + b"/"
+_RESULT_START: Final = b'{"measures":{"'
 _UTF16: Final = re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n -~]\x00){4}|(?:\x00[\t\n -~]){4}")
 _PROSE: Final = re.compile(rb"(?![\[{<#@])(?=[^\t]* )(?:[^\t,]|,(?=[\s\"']|$))+")
 _MAX_COLUMNS = 12
@@ -47,6 +48,7 @@ class _UnreadEncoding(NamedTuple):
     remedy: str
 
 
+_UNCOMPRESSED = "a file that is not compressed, or with gzip or zstd"
 _TO_TURTLE = "Convert it, for example with riot --output=turtle of Apache Jena"
 _UNREAD_ENCODINGS: Final = (
     _UnreadEncoding(re.compile(rb'\s*[\[{][^{]*"@(?:context|graph|id)"'), "JSON-LD", "RDF in Turtle", _TO_TURTLE),
@@ -60,6 +62,10 @@ _UNREAD_ENCODINGS: Final = (
     _UnreadEncoding(
         re.compile(rb"version https://git-lfs"), "a pointer of Git LFS", "the file itself", "Fetch it: git lfs pull"
     ),
+    _UnreadEncoding(
+        re.compile(rb"BZh[1-9]1AY&SY"), "a bzip2 file", _UNCOMPRESSED, "Decompress it: bunzip2 --keep FILE"
+    ),
+    _UnreadEncoding(re.compile(rb"\xfd7zXZ\x00"), "an xz file", _UNCOMPRESSED, "Decompress it: unxz --keep FILE"),
 )
 
 
@@ -171,8 +177,10 @@ def _recognise_first_file(folder: Source) -> list[tuple[str, Format]]:
 
 
 def is_result_file(source: Source) -> bool:
-    """Return whether a file contains results, as `karat score --json` writes them."""
+    """Return whether a file contains results, as `karat score --json` writes them, also if its end is cut off."""
     head = source.first_bytes.lstrip()
+    if head.startswith(_RESULT_START):
+        return True
     return head.startswith(b"{") and (_RESULT in head or (b'"measures"' in head and _RESULT in source.read_bytes()))
 
 
