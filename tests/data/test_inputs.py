@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from importlib import util
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -307,3 +309,37 @@ def test_blanks_in_place_of_texts_say_nothing_about_offsets():
     assert not any("inside a word" in note for note in result.notes)
     letters = karat.load([{"id": "d", "text": "x" * 400, "labels": spans}])
     assert any("inside a word" in note for note in karat.evaluate(letters, {"d": spans}).notes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"settings": "nil=dropped"}, "settings is 'nil=dropped' (str). Pass a dictionary"),
+        ({"settings": ["nil=dropped"]}, "Pass a dictionary"),
+        ({"measures": None}, "measures is None (NoneType). Pass a name or a list of names"),
+        ({"by": None}, "by is None"),
+        ({"by": [3]}, "by is [3] (list)"),
+        ({"profile": None}, "profile is None"),
+        ({"profile": Path("gerbil")}, "Pass the name of a profile"),
+        ({"confidence": "0.95"}, "confidence is '0.95' (str). Pass a number"),
+        ({"resamples": 1.5}, "resamples is 1.5 (float). Pass an integer"),
+        ({"resamples": True}, "resamples is True"),
+        ({"kb": 3}, "kb is 3 (int)"),
+    ],
+)
+def test_arguments_of_the_wrong_type_are_named(gold, prior, arguments, expected):
+    with pytest.raises(karat.UsageError, match=re.escape(expected)):
+        karat.evaluate(gold, prior, **arguments)
+
+
+def test_policies_and_scores_of_the_wrong_type_are_named(gold):
+    for function, arguments in (
+        (karat.load, {"columns": ["doc"]}),
+        (karat.load, {"on_error": "ignore"}),
+        (karat.load, {"duplicate_ids": "foo"}),
+        (karat.load_run, {"span_mismatch": True}),
+    ):
+        with pytest.raises(karat.UsageError, match=f"{function.__name__}: {next(iter(arguments))} is"):
+            function("demo", **arguments)
+    with pytest.raises(karat.InputError, match="the score 'hi'; expected a number"):
+        karat.evaluate(gold, [("a", 0, 3, "Q1", "hi")])

@@ -649,7 +649,7 @@ def _read_prediction(
         "end": end,
         "types": _read_types(item, where),
         **{name: item[name] for name in _EXTRA_FIELDS if item.get(name) is not None},
-        **({} if (score := _get_first_value(item, "score")) is None else {"score": float(score)}),
+        **({} if (score := _read_score(item, where)) is None else {"score": score}),
     }
     entity = _read_entity(item, where)
     if entity is not UNLINKED:
@@ -704,6 +704,17 @@ def _read_entity(item: Mapping[str, ForeignObject], where: str) -> EntityId:
             remedy="Write None for NIL, or no entity for a mention without a link",
         )
     return value if isinstance(value, str) else str(value)
+
+
+def _read_score(item: Mapping[str, ForeignObject], where: str) -> float | None:
+    """Return the score in a dictionary, or None; raise `InputError` if it is no number."""
+    value = _get_first_value(item, "score")
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            where, actual=f"the score {value!r}", expected="a number", remedy="Correct the value"
+        ) from None
 
 
 def _read_types(item: Mapping[str, ForeignObject], where: str) -> tuple[str, ...]:
