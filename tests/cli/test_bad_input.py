@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -89,24 +91,29 @@ def test_bad_gold(name, karat_cli, tmp_path):
 
 
 BAD_PREDICTIONS = {
-    "inverted span": (prediction(start=3, end=0), ":1", "0 <= start < end"),
+    "inverted span": (prediction(start=3, end=0), ":1", "0 <= start < end", "look swapped", "end=predictions.start"),
     "past the end": (prediction(end=13), ":1", "12 code points"),
     "score of NaN": (prediction(score=float("nan")), ":1", "found nan"),
     "infinite score": (prediction(score=1).replace("1}", "1e999}"), ":1", "1e999"),
     "score as text": (prediction(score="high"), ":1", "score"),
     "unknown document": (json.dumps({"id": "z", "predictions": []}), ":1", "--allow-unknown"),
-    "document twice": (prediction() + "\n" + prediction(), ":2", "a second time"),
+    "document twice": (
+        prediction() + "\n" + prediction(),
+        ":2",
+        "a second time",
+        "Write all predictions for a document in one",
+    ),
     "candidate without entity": (prediction(candidates=[{"score": 1}]), ":1", "entity"),
 }
 
 
 @pytest.mark.parametrize("name", BAD_PREDICTIONS)
 def test_bad_predictions(name, karat_cli, tmp_path):
-    content, line, said = BAD_PREDICTIONS[name]
+    content, line, *said = BAD_PREDICTIONS[name]
     path, predictions, out = tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl", tmp_path / "out.json"
     path.write_text(gold())
     predictions.write_text(content)
-    refused(karat_cli("score", path, predictions, "--json", out), f"{predictions}{line}", said)
+    refused(karat_cli("score", path, predictions, "--json", out), f"{predictions}{line}", *said)
     assert not out.exists()
 
 
@@ -157,6 +164,8 @@ def test_bytes_that_are_not_utf8(karat_cli, tmp_path):
     ("name", "content", "said"),
     [
         ("empty.jsonl", b"", "an empty file"),
+        ("bzip2.jsonl.bz2", bz2.compress(b"{}"), "a bzip2 file"),
+        ("xz.jsonl", lzma.compress(b"{}"), "an xz file"),
         ("cut.jsonl.gz", gzip.compress(gold().encode(), mtime=0)[:-12], "damaged"),
         ("cut.parquet", b"PAR1 and no more", "Parquet"),
     ],
@@ -238,3 +247,44 @@ def test_the_output_that_two_options_share_is_named(karat_cli, tmp_path):
     done = karat_cli("score", "demo", "demo", "--json", first, "--verdicts", second, "--html", second)
     assert done.code == 2
     assert f"two outputs go to {second}." in done.err
+
+
+PAIRING_COMMANDS = [
+    ["score", "GOLD", "RUN", "--json", "out"],
+    ["compare", "--gold", "GOLD", "one=RUN", "two=RUN", "--json", "out"],
+    ["gate", "RUN", "--baseline", "RUN", "--gold", "GOLD"],
+    ["data", "convert", "RUN", "out.jsonl", "--gold", "GOLD"],
+    ["data", "convert", "RUN", "out.jsonl", "--gold", "GOLD", "--as", "gold"],
+    ["kb", "resolve", "RUN", "out.jsonl", "--gold", "GOLD"],
+    ["agreement", "GOLD", "RUN"],
+    ["verify", "create", "out", "--gold", "GOLD", "--predictions", "RUN"],
+    ["annotate", "create", "out", "--texts", "GOLD", "--predictions", "RUN"],
+    ["run", "predictions:RUN", "--on", "GOLD", "--out", "out"],
+]
+"""Commands that read predictions for a gold standard."""
+
+
+@pytest.mark.parametrize("arguments", PAIRING_COMMANDS, ids=lambda arguments: " ".join(arguments[:2]))
+def test_unknown_documents_are_refused(arguments, karat_cli, tmp_path, monkeypatch):
+    """No command drops what a system predicted in documents that the gold standard lacks."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "GOLD").write_text(gold())
+    (tmp_path / "RUN").write_text(prediction() + "\n" + prediction().replace('"a"', '"z"'))
+    refused(karat_cli(*arguments), "RUN:2", "document 'z'")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["GOLD", "RUN"]
+
+
+@pytest.mark.parametrize("arguments", PAIRING_COMMANDS, ids=lambda arguments: " ".join(arguments[:2]))
+def test_wrong_offsets_are_noted(arguments, karat_cli, tmp_path, monkeypatch):
+    """Every command that reads predictions for a text warns that their ends are inclusive."""
+    monkeypatch.chdir(tmp_path)
+    names = ["Ada", "Bob", "Cleo", "Dan"]
+    text = " met ".join(names)
+    spans = [(text.index(name), text.index(name) + len(name)) for name in names]
+    labels, predictions = (
+        [{"start": start, "end": end - shift, "entity": "Q1"} for start, end in spans] for shift in (0, 1)
+    )
+    (tmp_path / "GOLD").write_text(json.dumps({"id": "a", "text": text, "labels": labels}))
+    (tmp_path / "RUN").write_text(json.dumps({"id": "a", "predictions": predictions}))
+    ran = karat_cli(*arguments)
+    assert "code points with inclusive ends" in ran.out + ran.err

@@ -42,10 +42,12 @@ def test_profiles_print_oracles_as_such(files, karat_cli):
 
 
 def test_ids_that_no_prefix_knows_are_said(files, karat_cli):
-    assert (
-        "any two match: set prefixes"
-        in karat_cli("score", "test.jsonl", "predictions.jsonl", "--profile", "gerbil").out
-    )
+    for layout in ([], ["--markdown"], ["--latex"]):
+        ran = karat_cli("score", "test.jsonl", "predictions.jsonl", "--profile", "gerbil", *layout)
+        first = ran.out.partition("\n")[0].removeprefix("% ")
+        assert first.startswith("run: warning: no gold id starts with a prefix")
+        assert "any two match: set prefixes" in first
+        assert first.endswith("such as --set prefixes=Q")
 
 
 def test_a_threshold_is_tuned_on_another_corpus(files, karat_cli):

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 
 import click
+import pyarrow as pa
 import pytest
 
 from karat.cli.lazy_group import LazyGroup
 from karat.cli.main import karat as karat_group
 from karat.cli.options.declaration import KaratOption, find_ineffective, find_parameter
+from karat.data.custom_tables import CustomTables
+from karat.data.format_detection import detect_format
+from karat.matching.read.document_id_check import unknown_document_error
+from karat.model.command_options import use_command_options
+from karat.model.errors import InputError
+from karat.storage.files import Source
 from tests.conftest import ROOT
 
 
@@ -22,6 +29,10 @@ def list_commands(group=karat_group, path=()):
             yield from list_commands(command, (*path, name))
         else:
             yield " ".join((*path, name)), command
+
+
+def list_flags(command):
+    return {flag for item in command.params for flag in item.opts}
 
 
 COMMANDS = dict(list_commands())
@@ -181,6 +192,24 @@ def test_every_option_is_one_that_can_have_conditions():
         for item in command.params
         if isinstance(item, click.Option) and not isinstance(item, KaratOption) and item.name != "help"
     } == set()
+
+
+READERS = [name for name, command in COMMANDS.items() if "--on-error" in list_flags(command)]
+"""Commands that read gold standards or predictions."""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_messages_recommend_options_of_the_command(name, tmp_path):
+    path = tmp_path / "unknown.jsonl"
+    path.write_text("neither gold nor predictions")
+    with use_command_options(list_flags(COMMANDS[name])):
+        with pytest.raises(InputError) as unknown_format:
+            detect_format(Source(str(path)), None, CustomTables())
+        unknown_document = unknown_document_error("x", "z", "gold", 0, pa.array(["a"]), pa.array(["z"]))
+    for error in (unknown_format.value, unknown_document):
+        remedy = error.remedy.replace("karat data convert --from", "")
+        assert {*re.findall(r"--[a-z-]+", remedy)} <= list_flags(COMMANDS[name])
+    assert re.search("--allow-unknown|--on-error skip", unknown_document.remedy)
 
 
 def test_no_command_has_more_than_fifteen_parameters():

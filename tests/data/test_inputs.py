@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from importlib import util
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -109,6 +113,50 @@ def test_fields_of_mentions_that_are_not_read_are_counted():
     corpus = karat.load([{"doc": "a", "start": 0, "end": 3, "entity": "Q1", "colour": "red"}, ("a", 0, 3, "Q1")])
     assert corpus.skipped["labels with fields that are not read"] == 1
     assert corpus.skipped["duplicate annotations (merged)"] == 1
+
+
+@pytest.mark.parametrize("name", ["link", "label", "uri", "Entity", "entity "])
+def test_a_link_in_a_field_that_is_not_read_is_refused(gold, name):
+    mention = {"start": 0, "end": 6, name: "Q64"}
+    flat = [{"doc": "a", **mention}]
+    forms = [flat, {"a": [mention]}, [{"id": "a", "predictions": [mention]}], [[mention]] * len(gold)]
+    if util.find_spec("pandas"):
+        forms.append(pytest.importorskip("pandas").DataFrame(flat))
+    for form in forms:
+        with pytest.raises(
+            karat.InputError, match=f"the field `{name}`, and none with the link.*Rename it to `entity`"
+        ):
+            karat.evaluate(gold, form)
+    for function in (karat.load, lambda mentions: karat.linking_f1(mentions, mentions)):
+        with pytest.raises(karat.InputError, match=f"the field `{name}`"):
+            function(flat)
+
+
+def test_other_fields_are_counted_but_misspelt_ones_refused():
+    mention = {"doc": "a", "start": 0, "end": 6, "entity": "Q64"}
+    assert karat.load_run([{**mention, "colour": "red"}]).skipped["predictions with fields that are not read"] == 1
+    with pytest.raises(karat.InputError, match="Rename it to `score`"):
+        karat.load_run([{**mention, "Score": 0.5}])
+
+
+@pytest.mark.parametrize("name", ["text", "mention", "surface"])
+def test_texts_of_predictions_in_objects_are_checked_as_in_files(name):
+    corpus = karat.load([{"id": "a", "text": "Berlin is in Germany.", "labels": []}])
+    mention = {"start": 0, "end": 6, "entity": "Q64"}
+    for said in ("Berlin", "berlin"):
+        assert not any(karat.load_run({"a": [{**mention, name: said}]}, corpus=corpus).skipped.values())
+    wrong = {**mention, name: "Germany"}
+    for form in ([{"doc": "a", **wrong}], {"a": [wrong]}, [[wrong]]):
+        with pytest.raises(karat.InputError, match=r"'Germany' at \[0, 6\), where the document has 'Berlin'"):
+            karat.evaluate(corpus, form)
+        (response,) = karat.load_run(form, corpus=corpus, span_mismatch="realign")
+        assert [(item.start, item.end) for item in response.predictions] == [(13, 20)]
+
+
+def test_an_entity_that_is_not_a_number_is_refused():
+    for function in (karat.load, karat.load_run):
+        with pytest.raises(karat.InputError, match="the entity nan"):
+            function([("a", 0, 6, float("nan"))])
 
 
 def test_data_frames_and_arrow_tables_are_runs(gold, prior):
@@ -261,3 +309,37 @@ def test_blanks_in_place_of_texts_say_nothing_about_offsets():
     assert not any("inside a word" in note for note in result.notes)
     letters = karat.load([{"id": "d", "text": "x" * 400, "labels": spans}])
     assert any("inside a word" in note for note in karat.evaluate(letters, {"d": spans}).notes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"settings": "nil=dropped"}, "settings is 'nil=dropped' (str). Pass a dictionary"),
+        ({"settings": ["nil=dropped"]}, "Pass a dictionary"),
+        ({"measures": None}, "measures is None (NoneType). Pass a name or a list of names"),
+        ({"by": None}, "by is None"),
+        ({"by": [3]}, "by is [3] (list)"),
+        ({"profile": None}, "profile is None"),
+        ({"profile": Path("gerbil")}, "Pass the name of a profile"),
+        ({"confidence": "0.95"}, "confidence is '0.95' (str). Pass a number"),
+        ({"resamples": 1.5}, "resamples is 1.5 (float). Pass an integer"),
+        ({"resamples": True}, "resamples is True"),
+        ({"kb": 3}, "kb is 3 (int)"),
+    ],
+)
+def test_arguments_of_the_wrong_type_are_named(gold, prior, arguments, expected):
+    with pytest.raises(karat.UsageError, match=re.escape(expected)):
+        karat.evaluate(gold, prior, **arguments)
+
+
+def test_policies_and_scores_of_the_wrong_type_are_named(gold):
+    for function, arguments in (
+        (karat.load, {"columns": ["doc"]}),
+        (karat.load, {"on_error": "ignore"}),
+        (karat.load, {"duplicate_ids": "foo"}),
+        (karat.load_run, {"span_mismatch": True}),
+    ):
+        with pytest.raises(karat.UsageError, match=f"{function.__name__}: {next(iter(arguments))} is"):
+            function("demo", **arguments)
+    with pytest.raises(karat.InputError, match="the score 'hi'; expected a number"):
+        karat.evaluate(gold, [("a", 0, 3, "Q1", "hi")])

@@ -193,6 +193,32 @@ def test_the_command_shows_what_it_understood_and_leaves_other_files_alone(tmp_p
     assert "match no file" in unused.err
 
 
+def test_a_length_takes_the_place_of_an_end(tmp_path):
+    rows = [{**row, "stop": row["stop"] - row["begin"]} for row in ROWS]
+    roles = {**{role: name for role, name in ROLES.items() if role != "end"}, "length": "stop"}
+    assert items(karat.load(written(tmp_path, table(",", rows), "t.csv"), columns=roles), "labels") == FOUND
+    nested = {"id": "a", "text": "Ada met Bob.", "spans": [{"at": 8, "length": 3}, {"at": 2**31 - 1, "length": 1}]}
+    path = written(tmp_path, json.dumps(nested), "t.jsonl")
+    roles = {"doc": "id", "text": "text", "start": "spans.at", "length": "spans.length"}
+    with pytest.raises(InputError, match=r"found '2147483648' in the column 'spans\.length'"):
+        karat.load(path, columns=roles)
+    for end in ("spans.length", "LEN"):
+        with pytest.raises(UsageError, match=f"names a column of lengths. Write length={end}"):
+            ColumnRoles.from_columns({"doc": "id", "start": "spans.at", "end": end})
+    with pytest.raises(UsageError, match="Write one of them"):
+        ColumnRoles.from_columns({**roles, "end": "stop"})
+
+
+def test_columns_that_match_no_file_are_named_beside_another_error(tmp_path, karat_cli):
+    gold = written(tmp_path, json.dumps({"id": "a", "text": "Ada met Bob.", "labels": []}) + "\n", "gold.jsonl")
+    swapped = {"id": "a", "predictions": [{"start": 3, "end": 0, "entity": "Q1"}]}
+    predictions = written(tmp_path, json.dumps(swapped), "a.jsonl")
+    ran = karat_cli("score", gold, predictions, "--columns", "doc=id,start=end,end=start")
+    first, second = ran.err.splitlines()
+    assert "Start and end look swapped" in first
+    assert "the columns doc=id,start=end,end=start match no file" in second
+
+
 def test_columns_in_python_are_meant_for_this_file(tmp_path):
     path = written(tmp_path, table(","), "t.csv")
     with pytest.raises(UsageError, match=r"has no x \(columns: doc_id, body, begin, stop, qid\)"):

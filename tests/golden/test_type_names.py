@@ -64,3 +64,11 @@ def test_score_prints_the_warning_first(karat_cli, tmp_path):
     karat.save(run("PERSON", "PERSON", "GPE"), tmp_path / "system.jsonl")
     scored = karat_cli("score", tmp_path / "gold.jsonl", tmp_path / "system.jsonl", "--by", "types")
     assert "system: warning: 3 of 3 predicted types do not occur in the gold standard" in " ".join(scored.out.split())
+
+
+def test_measures_with_types_warn_of_gold_labels_without_any():
+    gold = karat.Corpus.from_documents([karat.Document("a", "Ada met Bob.", (karat.Label(0, 3, "Q1"),))])
+    run = karat.Run.from_responses([karat.Response("a", (karat.Prediction(0, 3, "Q1"),))])
+    warning = "warning: no gold label has a type, so scores with types count no gold mention"
+    assert karat.evaluate(gold, run, profile="hipe").notes == (warning,)
+    assert karat.evaluate(gold, run).notes == ()

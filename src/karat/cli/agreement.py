@@ -10,7 +10,7 @@ from karat.cli.options.output import json_option
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import kb_option
 from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
-from karat.cli.output import echo, page_width, print_page, write_output
+from karat.cli.output import echo, echo_run_warnings, page_width, print_page, write_output
 
 
 @karat_command()
@@ -65,7 +65,7 @@ def command(
     annotators: dict[str, list[Corpus]] = {}
     for name in files:
         first = next(iter(annotators.values()), [None])[0]
-        annotators[name] = load_annotators(name, format=format_name, gold=first)
+        annotators[name] = load_annotators(name, format=format_name, gold=first, report=echo_run_warnings)
         for corpus in annotators[name]:
             for reason in sorted(CONVERSION_NOTES & corpus.skipped.keys()):
                 echo(f"{name}: {reason}: {corpus.skipped[reason]}", err=True)

@@ -115,7 +115,8 @@ def _run() -> None:
         with show_progress():
             karat(prog_name="karat", standalone_mode=False)
     except KaratError as problem:
-        echo(f"karat: {problem}", err=True)
+        for message in (problem, *getattr(problem, "__notes__", ())):
+            echo(f"karat: {message}", err=True)
         sys.exit(2)
     except click.exceptions.Abort:
         echo("karat: interrupted", err=True)

@@ -48,11 +48,23 @@ def echo_warnings(inputs: Iterable[tuple[Corpus | None, Run | None]]) -> None:
 
     Pairs with None, which come from result files, are ignored.
     """
+    for corpus, run in inputs:
+        if corpus is not None and run is not None:
+            echo_run_warnings(corpus, run)
+
+
+def echo_run_warnings(corpus: Corpus, run: Run) -> None:
+    """Print warnings about a run on a corpus on standard error."""
     from karat.evaluation.cases.input_checks import find_warnings
 
-    for corpus, run in inputs:
-        for warning in [] if corpus is None or run is None else find_warnings(corpus, run):
-            echo(f"karat: {run.name if run else ''}: {warning}", err=True)
+    echo_notes(f"{run.name}: {warning}" for warning in find_warnings(corpus, run))
+
+
+def echo_offset_warnings(corpus: Corpus, run: Run) -> None:
+    """Print the warning that offsets do not fit on standard error, for commands that print the notes of readers."""
+    from karat.evaluation.cases.input_checks import find_offset_warnings
+
+    echo_notes(f"{run.name}: {warning}" for warning in find_offset_warnings(corpus, run))
 
 
 def echo_notes(notes: Iterable[str]) -> None:

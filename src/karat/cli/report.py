@@ -94,7 +94,7 @@ def command(
     karat report --gold demo demo --out demo.html
     karat report --gold gold.jsonl one.jsonl two.jsonl --why gerbil --out r.html
     karat report */*.kore50.linked_articles.jsonl --archive archive
-    karat report results/*.json --to latex --by types
+    karat report results/*.json --to latex
     karat report --gold gold.jsonl one.jsonl two.jsonl --to paper --out paper
     """
     from karat.analysis.comparison.entries import load_entries

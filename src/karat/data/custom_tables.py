@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from karat.formats.parsing.surfaces.columns import ColumnRoles
-from karat.model.errors import UsageError
+from karat.model.errors import KaratError, UsageError
 from karat.model.spec.format import ByteSource, Format
 
 
@@ -68,8 +68,20 @@ class CustomTables:
         """Raise `UsageError` if a set of columns has matched no file so far, with the reasons."""
         for columns in self.columns:
             if columns not in self._used:
-                reasons = "; ".join(self._missing.get(str(columns), ["no table was read"]))
-                raise UsageError(f"the columns {columns} match no file: {reasons}. Correct the column names.")
+                raise UsageError(self._describe_unused(columns))
+
+    def list_unused(self) -> list[str]:
+        """Return a message for each set of columns that no file has among those that were read."""
+        return [
+            self._describe_unused(columns)
+            for columns in self.columns
+            if columns not in self._used and str(columns) in self._missing
+        ]
+
+    def _describe_unused(self, columns: ColumnRoles) -> str:
+        """Return a message that says why a set of columns matched no file."""
+        reasons = "; ".join(self._missing.get(str(columns), ["no table was read"]))
+        return f"the columns {columns} match no file: {reasons}. Correct the column names."
 
 
 def _find_token_format(source: ByteSource, columns: ColumnRoles) -> Format | None:
@@ -114,11 +126,16 @@ def get_custom_tables() -> CustomTables:
 def use_custom_tables(tables: CustomTables) -> Iterator[None]:
     """Apply `tables` to everything read inside the `with` block.
 
-    Raises `UsageError` at its end if a set of columns matched no file.
+    Raises `UsageError` at its end if a set of columns matched no file. A `KaratError` in the block, which may be due to
+    such a set, gets a note.
     """
     token = _CURRENT.set(tables)
     try:
         yield
+    except KaratError as problem:
+        for message in tables.list_unused():
+            problem.add_note(message)
+        raise
     finally:
         _CURRENT.reset(token)
     tables.check_unused()

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from karat.data.custom_tables import CustomTables
 from karat.formats.parsing.surfaces.columns import suggest_roles
 from karat.formats.parsing.surfaces.table_rows import read_nested_names
+from karat.model.command_options import find_options
 from karat.model.errors import InputError, KaratError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import LAYOUT
@@ -32,6 +33,7 @@ _READERS = (
 _KARAT_FORMATS = ("karat-jsonl", "karat-parquet")
 _MAX_SIMILAR = 3
 _RESULT: Final = LAYOUT.partition("/")[0].encode() + b"/"
+_RESULT_START: Final = b'{"measures":{"'
 _UTF16: Final = re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n -~]\x00){4}|(?:\x00[\t\n -~]){4}")
 _PROSE: Final = re.compile(rb"(?![\[{<#@])(?=[^\t]* )(?:[^\t,]|,(?=[\s\"']|$))+")
 _MAX_COLUMNS = 12
@@ -46,6 +48,7 @@ class _UnreadEncoding(NamedTuple):
     remedy: str
 
 
+_UNCOMPRESSED = "a file that is not compressed, or with gzip or zstd"
 _TO_TURTLE = "Convert it, for example with riot --output=turtle of Apache Jena"
 _UNREAD_ENCODINGS: Final = (
     _UnreadEncoding(re.compile(rb'\s*[\[{][^{]*"@(?:context|graph|id)"'), "JSON-LD", "RDF in Turtle", _TO_TURTLE),
@@ -59,6 +62,10 @@ _UNREAD_ENCODINGS: Final = (
     _UnreadEncoding(
         re.compile(rb"version https://git-lfs"), "a pointer of Git LFS", "the file itself", "Fetch it: git lfs pull"
     ),
+    _UnreadEncoding(
+        re.compile(rb"BZh[1-9]1AY&SY"), "a bzip2 file", _UNCOMPRESSED, "Decompress it: bunzip2 --keep FILE"
+    ),
+    _UnreadEncoding(re.compile(rb"\xfd7zXZ\x00"), "an xz file", _UNCOMPRESSED, "Decompress it: unxz --keep FILE"),
 )
 
 
@@ -108,12 +115,12 @@ def detect_format(source: Source, format_name: str | None, tables: CustomTables)
     if len(matches) == 1:
         return matches[0][1]
     if matches:
-        choices = ", ".join(f"{spec.title} ({name})" for name, spec in matches)
+        choices, advice = ", ".join(f"{spec.title} ({name})" for name, spec in matches), _advise_format()
         raise InputError(
             source.label,
             actual=f"content that could be {choices}",
             expected=f"one of {choices}",
-            remedy="Name the format with --gold-format or --predictions-format",
+            remedy=f"{advice[0].upper()}{advice[1:]}",
         )
     tables.check_readable(source)
     raise _unknown_format_error(source)
@@ -170,8 +177,10 @@ def _recognise_first_file(folder: Source) -> list[tuple[str, Format]]:
 
 
 def is_result_file(source: Source) -> bool:
-    """Return whether a file contains results, as `karat score --json` writes them."""
+    """Return whether a file contains results, as `karat score --json` writes them, also if its end is cut off."""
     head = source.first_bytes.lstrip()
+    if head.startswith(_RESULT_START):
+        return True
     return head.startswith(b"{") and (_RESULT in head or (b'"measures"' in head and _RESULT in source.read_bytes()))
 
 
@@ -199,6 +208,14 @@ def _unknown_format_error(source: Source) -> InputError:
             expected="a gold standard, predictions, or texts with ids",
             remedy='Write texts as JSONL, one document per line: {"id": "d1", "text": "…"}',
         )
+    if not source.first_bytes.strip():
+        return InputError(
+            source.label,
+            actual="an empty file",
+            expected="documents",
+            remedy='Check the path; a system that predicted nothing has a line {"id": "…", "predictions": []} for each '
+            "document",
+        )
     candidates = [f"{match.title} ({match.name}: {match.reason})" for match in find_similar_formats(source)]
     columns = [name for name in read_nested_names(source) if name]
     hint = f", or name the roles of its columns: --columns {suggest_roles(columns)} ({_list_columns(columns)})"
@@ -206,9 +223,18 @@ def _unknown_format_error(source: Source) -> InputError:
         source.label,
         actual=_describe_content(source.first_bytes),
         expected=f"a known format; nearest: {'; '.join(candidates)}" if candidates else "a known format",
-        remedy="Check the path, or name the format with --gold-format, of predictions with --predictions-format "
-        "(list: docs/reference/formats.md)" + (hint if len(columns) > 1 else ""),
+        remedy=f"Check the path, or {_advise_format()} (list: docs/reference/formats.md)"
+        + (hint if len(columns) > 1 else ""),
     )
+
+
+def _advise_format() -> str:
+    """Return the advice to name the format, with the options of the running command, or else to convert the file."""
+    flags = find_options("--gold-format", "--predictions-format") or find_options(
+        "--from", "--format", "--texts-format"
+    )
+    names = ", of predictions with " if "--gold-format" in flags else " or "
+    return f"name the format with {names.join(flags)}" if flags else "convert it with karat data convert --from FORMAT"
 
 
 def _is_prose(source: Source) -> bool:
@@ -279,8 +305,6 @@ def _detect_shape(head: bytes) -> str | None:
 def _describe_content(head: bytes) -> str:
     """Return a short description of content in an unknown format, from its first bytes."""
     start = head.lstrip()
-    if not start:
-        return "an empty file"
     if start.startswith(b"["):
         return "one JSON array of objects that are not Karat's"
     return f"content of an unknown format ({start[:40].decode(errors='replace')!r})"

@@ -414,15 +414,21 @@ def load_unnamed_labels(source: str, *, format: str | None = None) -> AnnotatedC
     return AnnotatedCorpus(corpus.name, documents, corpus.metadata, corpus.skipped)
 
 
-def load_annotators(source: str, *, format: str | None = None, gold: Corpus | None = None) -> list[Corpus]:
+def load_annotators(
+    source: str,
+    *,
+    format: str | None = None,
+    gold: Corpus | None = None,
+    report: Callable[[Corpus, Run], None] | None = None,
+) -> list[Corpus]:
     """Load one corpus for each annotator of a file of an annotation tool, under the annotator's name.
 
     Any other gold standard, and a file with the labels of one annotator, is one corpus under the name of the file.
-    With `gold`, predictions are one annotator too, on the texts of that gold standard.
+    With `gold`, predictions are one annotator too, on the texts of that gold standard; `report` is called with both.
     """
     item = _Input(source, format)
     if gold is not None and item.kind == "predictions":
-        return [convert_to_labels(align_run(gold, _load_predictions(item, lambda: gold), item.policy), gold)]
+        return [convert_to_labels(_load_paired_predictions(item, gold, report), gold)]
     annotated = _load_annotations(item)
     if annotated is None:
         return [_load_gold(item, text=True)]
@@ -782,11 +788,12 @@ def load_gold_or_run(
     kind: str | None = None,
     format: str | None = None,
     gold: str | None = None,
+    report: Callable[[Corpus, Run], None] | None = None,
 ) -> Corpus | Run:
     """Load gold labels or predictions, depending on `kind` (`gold` or `predictions`) or on the content of `source`.
 
     With `gold`, predictions are loaded and aligned with the texts of that gold standard; if `kind` is `gold`, they
-    become its labels. A corpus or run is returned unchanged.
+    become its labels. `report` is called with both, for warnings. A corpus or run is returned unchanged.
     """
     if isinstance(source, Corpus | Run):
         return source
@@ -800,8 +807,17 @@ def load_gold_or_run(
     if gold is None:
         return convert_run_offsets(None, _load_predictions(item), item.policy)
     corpus = _load_gold(_Input(gold), text=True)
-    run = align_run(corpus, _load_predictions(item, lambda: corpus), item.policy)
+    run = _load_paired_predictions(item, corpus, report)
     return convert_to_labels(run, corpus) if kind == "gold" else _add_texts(run, corpus)
+
+
+def _load_paired_predictions(item: _Input, corpus: Corpus, report: Callable[[Corpus, Run], None] | None) -> Run:
+    """Load predictions aligned with `corpus`, call `report` with both, and raise `InputError` if they do not fit."""
+    run = align_run(corpus, _load_predictions(item, lambda: corpus), item.policy)
+    pair_run(corpus, run)
+    if report is not None:
+        report(corpus, run)
+    return run
 
 
 def _add_texts(run: Run, corpus: Corpus) -> Run:

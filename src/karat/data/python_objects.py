@@ -24,7 +24,7 @@ from karat.formats.parsing.class_labels import read_named_rows
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.json.records import convert_value
 from karat.formats.parsing.surfaces.columns import ColumnRoles
-from karat.formats.parsing.surfaces.run_builder import build_run_from_objects
+from karat.formats.parsing.surfaces.run_builder import GoldTexts, build_run_from_objects, check_surfaces
 from karat.formats.parsing.surfaces.table import NULL_LINKS, TableSource, read_table_corpus, read_table_run
 from karat.formats.parsing.surfaces.table_rows import TableRow
 from karat.formats.plugins.hf_datasets import (
@@ -76,11 +76,15 @@ _TUPLE_FIELDS: Final = ("document", "start", "end", "entity", "score")
 _LABEL_FIELDS: Final = {*Label.__struct_fields__, *chain(*_FIELD_NAMES.values())} - {"score"}
 """The fields of a gold mention that are read."""
 
+_PREDICTION_FIELDS: Final = {*chain(*_FIELD_NAMES.values()), *_EXTRA_FIELDS, "index"}
+"""The fields of a prediction that are read."""
+
 _UNREAD_FIELDS = "predictions with fields that are not read"
 _UNREAD_LABEL_FIELDS = "labels with fields that are not read"
 _TEXT_MISMATCH = "predictions whose text differs from the text at their span"
 _MAX_KINDS = 3  # of objects, named in a message
 _TOKEN_TAG = re.compile(r"[BIESLU]-.+|O|LABEL_\d+")
+_ENTITY_ID = re.compile(r"Q[1-9]\d*|https?://\S+")
 _IGNORED_TEXT = re.compile(r"\s+|##")
 
 
@@ -201,14 +205,10 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
         raise _unreadable_error(
             data, "a name or a path, a list of responses or predictions, a Dataset, or spaCy's Doc objects"
         )
-    if corpus is not None and corpus.has_text and not corpus.skipped.get(NO_TEXT_NOTE):
-        _count_text_mismatches(documents, corpus, skipped)
-    responses = [
-        validate_object(Response(document.document, tuple(item.prediction for item in document.predictions)))
-        for document in documents
-    ]
-    texts = [document.text for document in documents]
-    return Run.from_reader(responses, name=name, metadata=metadata, skipped=skipped, texts=texts)
+    texts = GoldTexts(None if corpus is None else lambda: corpus, name)
+    responses = [_build_response(document, texts, skipped) for document in documents]
+    own_texts = [document.text for document in documents]
+    return Run.from_reader(responses, name=name, metadata=metadata, skipped=skipped, texts=own_texts)
 
 
 def is_single_object(data: ForeignObject) -> bool:
@@ -257,7 +257,9 @@ def read_mentions(data: ForeignObject) -> MentionList:
     """
     skipped: Counter[str] = Counter()
     labels: dict[str, list[Label]] = {}
-    for number, item in enumerate(list_mentions(data, skipped), 1):
+    mentions = list_mentions(data, skipped)
+    _check_field_names(mentions, _LABEL_FIELDS, "mentions", skipped)
+    for number, item in enumerate(mentions, 1):
         where = f"mention {number}"
         fields = {name: item[name] for name in Label.__struct_fields__ if item.get(name) is not None}
         fields |= {"start": _get_first_value(item, "start"), "end": _get_first_value(item, "end")}
@@ -296,6 +298,8 @@ class _SurfacePrediction(NamedTuple):
 
     prediction: Prediction
     surface: str | None = None
+    is_token_text: bool = False
+    """Whether a tokeniser may have changed the text, such as its case and accents."""
 
 
 class _DocumentPredictions(NamedTuple):
@@ -527,6 +531,7 @@ def _read_dictionaries(
                 name, _read_predictions(item["predictions"], f"document {name!r}", skipped), text
             )
         return
+    _check_field_names(items, _PREDICTION_FIELDS, "dictionaries", skipped)
     by_document: dict[str, list[_SurfacePrediction]] = {}
     for number, item in enumerate(items, 1):
         where = f"dictionary {number}"
@@ -580,7 +585,40 @@ def _read_predictions(values: ForeignObject, where: str, skipped: Counter[str]) 
             expected="a list of dictionaries",
             remedy="Pass one dictionary per prediction",
         )
+    _check_field_names([item for item in values if isinstance(item, Mapping)], _PREDICTION_FIELDS, where, skipped)
     return [_read_prediction(item, f"{where}, prediction {number}", skipped) for number, item in enumerate(values, 1)]
+
+
+def _check_field_names(
+    items: Iterable[Mapping[str, ForeignObject]], read_fields: Collection[str], where: str, skipped: Counter[str]
+) -> None:
+    """Raise `InputError` for a field that is not read but may be meant: there is no link, or only its case differs.
+
+    Types that look like ids of entities are refused too if there is no link. `where` is the location for the message;
+    `skipped` counts the links of tables that are missing.
+    """
+    values: dict[str, list[ForeignObject]] = defaultdict(list)
+    for item in items:
+        for name, value in item.items():
+            values[str(name)].append(value)
+    unread = [name for name in values if name not in read_fields]
+    misspelt = [name for name in unread if name.strip().lower() in read_fields]
+    has_link = not values.keys().isdisjoint(_FIELD_NAMES["entity"]) or skipped[NULL_LINKS] > 0
+    if not has_link:
+        unread += [name for name in _FIELD_NAMES["types"] if name in values and all(map(_is_entity_id, values[name]))]
+    if misspelt or (unread and not has_link):
+        name = (misspelt or unread)[0]
+        raise InputError(
+            where,
+            actual=f"the field `{name}`" + ("" if has_link else ", and none with the link"),
+            expected=f"the fields {', '.join(sorted(read_fields))}",
+            remedy=f"Rename it to `{name.strip().lower() if misspelt else 'entity'}`, or remove it",
+        )
+
+
+def _is_entity_id(value: ForeignObject) -> bool:
+    """Return whether a value is a QID or an IRI."""
+    return isinstance(value, str) and _ENTITY_ID.fullmatch(value) is not None
 
 
 def _read_prediction(
@@ -611,12 +649,14 @@ def _read_prediction(
         "end": end,
         "types": _read_types(item, where),
         **{name: item[name] for name in _EXTRA_FIELDS if item.get(name) is not None},
-        **({} if (score := _get_first_value(item, "score")) is None else {"score": float(score)}),
+        **({} if (score := _read_score(item, where)) is None else {"score": score}),
     }
     entity = _read_entity(item, where)
     if entity is not UNLINKED:
         prediction["entity"] = entity
-    return _SurfacePrediction(_to_prediction(prediction, where), surface if isinstance(surface, str) else None)
+    return _SurfacePrediction(
+        _to_prediction(prediction, where), surface if isinstance(surface, str) else None, item.get("word") is not None
+    )
 
 
 def _to_prediction(prediction: dict[str, Any], where: str) -> Prediction:
@@ -656,7 +696,25 @@ def _read_entity(item: Mapping[str, ForeignObject], where: str) -> EntityId:
         return None
     if value is UNLINKED or value == "":
         return UNLINKED
+    if _is_missing(value):
+        raise InputError(
+            where,
+            actual=f"the entity {value}",
+            expected="the id of an entity",
+            remedy="Write None for NIL, or no entity for a mention without a link",
+        )
     return value if isinstance(value, str) else str(value)
+
+
+def _read_score(item: Mapping[str, ForeignObject], where: str) -> float | None:
+    """Return the score in a dictionary, or None; raise `InputError` if it is no number."""
+    value = _get_first_value(item, "score")
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            where, actual=f"the score {value!r}", expected="a number", remedy="Correct the value"
+        ) from None
 
 
 def _read_types(item: Mapping[str, ForeignObject], where: str) -> tuple[str, ...]:
@@ -685,19 +743,24 @@ def _get_first_value(item: Mapping[str, ForeignObject], part: str) -> ForeignObj
 # --- both
 
 
-def _count_text_mismatches(documents: Iterable[_DocumentPredictions], corpus: Corpus, skipped: Counter[str]) -> None:
-    """Count the predictions whose text differs from the text of `corpus` at their span in `skipped`; drop none.
+def _build_response(document: _DocumentPredictions, texts: GoldTexts, skipped: Counter[str]) -> Response:
+    """Return the response for a document; its text, or that in `texts`, has to have the surfaces at their spans.
 
-    Differences in case, whitespace and `##` are ignored.
+    Differences in case, whitespace and `##` are ignored. Surfaces of tokenisers that differ are only counted in
+    `skipped`; the error policy decides about others, as in files.
     """
-    texts = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
-    for document in documents:
-        text = texts.get(document.document)
-        for prediction, surface in document.predictions:
-            if surface is not None and text is not None:
-                skipped[_TEXT_MISMATCH] += _normalise_surface(surface) != _normalise_surface(
-                    text[prediction.start : prediction.end]
-                )
+    response = validate_object(Response(document.document, tuple(item.prediction for item in document.predictions)))
+    text = texts.find_text(document.document) if document.text is None else document.text
+    surfaces: list[str | None] = []
+    for prediction, surface, is_token_text in document.predictions:
+        differs = (
+            surface is not None
+            and text is not None
+            and _normalise_surface(surface) != _normalise_surface(text[prediction.start : prediction.end])
+        )
+        skipped[_TEXT_MISMATCH] += differs and is_token_text
+        surfaces.append(surface if differs and not is_token_text else None)
+    return check_surfaces(response, surfaces, document.text, texts, f"document {document.document!r}", skipped)
 
 
 def _normalise_surface(text: str) -> str:

@@ -610,8 +610,13 @@ class LazyBlockSums(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Findings about suspicious input; only the whole corpus is checked for likely mistakes in offsets."""
         inputs = self._inputs
         has_spans = self.rows is None and inputs.request.conventions.task.source in MENTION_SOURCES
+        compares_types = self._compares_types
         return check_inputs(
-            inputs.pairing(), inputs.original_run, has_spans=has_spans, compares_types=self._compares_types
+            inputs.pairing(),
+            inputs.original_run,
+            has_spans=has_spans,
+            compares_types=compares_types,
+            needs_types=compares_types and any(plan.relation.is_typed for plan in self.block.plans.views.values()),
         )
 
     @property

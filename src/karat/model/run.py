@@ -170,7 +170,9 @@ class Run(TableDisplay, ValueCache):
         """
         checks.require_documents(table, name)
         table = checks.rename_duplicate_ids(table)
-        invalid_rows = checks.find_invalid_rows(checks.check_required(table, frozenset({"id"})), locate_row)
+        invalid_rows = checks.find_invalid_rows(
+            checks.check_required(table, frozenset({"id"}), is_run=True), locate_row
+        )
         if invalid_rows:
             table, locate_row, rows = checks.drop_rows(table, locate_row, invalid_rows)
             texts = None if texts is None else texts.take(rows)

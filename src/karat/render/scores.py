@@ -14,7 +14,7 @@ from karat.evaluation.measures import get_measure
 from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.output.text_layout import format_count
-from karat.model.results.result import GroupScores, Result, Score, format_id_health
+from karat.model.results.result import WARNING, GroupScores, Result, Score, format_id_health
 from karat.model.tables.arrow import Arrow
 from karat.plugins.reports.table import (
     collect_notes,
@@ -34,16 +34,19 @@ Rows: TypeAlias = list[list[str]]
 
 
 def render_page(results: Sequence[Result], layout: str | None, facets: Sequence[str] | None = None) -> str:
-    """Render the scores of runs on one corpus in percent: heading, tables, notes and signatures.
+    """Render the scores of runs on one corpus in percent: warnings, heading, tables, notes and signatures.
 
     `layout`: key of `LAYOUTS`; None is the terminal. `facets`: the facets to show tables for; None for all.
     """
     head, drawn = results[0], LAYOUTS[layout]
-    blocks = [f"{head.corpus}, {format_count(len(head.ids), 'document')}: profile {head.profile}, scores in percent"]
+    run_notes = collect_notes(results, head.table_measures, width=None)
+    warnings = [note for note in run_notes if WARNING in note]
+    blocks = ["\n".join(warnings)] if warnings else []
+    blocks += [f"{head.corpus}, {format_count(len(head.ids), 'document')}: profile {head.profile}, scores in percent"]
     blocks += [drawn.draw(rows, {0}) for rows in build_tables(results, facets)]
     blocks += [describe_intervals(head)] if head.intervals else []
     health = format_id_health((result.run, result.id_health) for result in results)
-    notes = [*health, *_list_category_notes(results), *collect_notes(results, head.table_measures, width=None)]
+    notes = [*health, *_list_category_notes(results), *(note for note in run_notes if note not in warnings)]
     blocks += ["\n".join(notes)] if notes else []
     return drawn.join([*blocks, drawn.format_signatures(*(result.signature for result in results))])
 

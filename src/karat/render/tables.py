@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Final, NamedTuple, TypeAlias
 
 from karat.model.output.control_chars import escape_controls, escape_lines
@@ -238,8 +238,9 @@ def _join_html(blocks: Sequence[str]) -> str:
 
 
 def _split_blocks(blocks: Sequence[str]) -> tuple[list[str], list[Table], list[str]]:
-    """Split blocks into the headline (the first block, unless a table), tables and prose."""
-    head = [block for block in blocks[:1] if not isinstance(block, Table)]
+    """Split blocks into the headline (all before the first table, the first block without tables), tables and prose."""
+    has_tables = any(isinstance(block, Table) for block in blocks)
+    head = list(takewhile(lambda block: not isinstance(block, Table), blocks if has_tables else blocks[:1]))
     tables = [block for block in blocks if isinstance(block, Table)]
     return head, tables, [block for block in blocks[len(head) :] if not isinstance(block, Table)]
 

@@ -33,6 +33,7 @@ from karat.data.load import (
     reload_and_align_run,
 )
 from karat.evaluation.evaluation import Evaluation
+from karat.evaluation.request import Request
 from karat.evaluation.task_inputs import JudgedTables
 from karat.model.corpus import STEPS_KEY, Corpus, DataName
 from karat.model.errors import InputError, UnknownNameError, UsageError
@@ -374,6 +375,23 @@ def read_results(name: str) -> list[Result] | None:
         lines = [data]
     results = (Result.from_json(line, where=f"{source.label}:{number}") for number, line in enumerate(lines, 1))
     return list(map(add_version_note, results))
+
+
+def check_result(entry: Entry, request: Request) -> None:
+    """Raise `UsageError` if a result is to be scored in another way: profile, settings, facets or knowledge base."""
+    if entry.result is None:
+        return
+    settings = [name for name in request.overrides if name != "seed"]  # the seed is used for resampling only
+    if (
+        settings
+        or request.requested_facets
+        or request.kb is not None
+        or request.profile != Request.from_options().profile
+    ):
+        raise UsageError(
+            f"{entry.system} on {entry.dataset} is a result and cannot be rescored. Omit profile, settings, "
+            "facets and knowledge base, or pass gold and predictions."
+        )
 
 
 def entry_from_run(corpus: Corpus, run: Run) -> Entry:

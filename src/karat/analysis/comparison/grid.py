@@ -12,7 +12,7 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from karat.analysis.comparison.entries import Entry, find_excluded
+from karat.analysis.comparison.entries import Entry, check_result, find_excluded
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.measures import detection_view, expand_measure, get_measure
 from karat.evaluation.request import Request
@@ -275,7 +275,7 @@ def build_grid(entries: Iterable[Entry], request: Request | None, measure: str |
     without = find_excluded(rows, systems, differing)
     result_entries = [entry for row in rows.values() for entry in row.values() if entry.result is not None]
     if result_entries and request is not None:
-        _check_result(result_entries[0], request)
+        check_result(result_entries[0], request)
     effective_request = request or Request.from_options()
     measure = expand_measure(
         measure or _default_measure(result_entries[0].result if result_entries else None, effective_request)
@@ -303,21 +303,6 @@ def _share_corpus(entry: Entry, row: Mapping[str, Entry]) -> Entry:
         (other.corpus for other in row.values() if other.corpus and other.data_signature == entry.data_signature), None
     )
     return entry if entry.corpus is None or corpus is None else msgspec.structs.replace(entry, corpus=corpus)
-
-
-def _check_result(entry: Entry, request: Request) -> None:
-    """Raise `UsageError` if the request asks to score a result in another way: profile, settings, facets or KB."""
-    settings = [name for name in request.overrides if name != "seed"]  # the seed is used for resampling only
-    if (
-        settings
-        or request.requested_facets
-        or request.kb is not None
-        or request.profile != Request.from_options().profile
-    ):
-        raise UsageError(
-            f"{entry.system} on {entry.dataset} is a result and cannot be rescored. Omit profile, settings, "
-            "facets and knowledge base, or pass gold and predictions."
-        )
 
 
 def choose_main_measure(headline: Mapping[str, str], measures: Sequence[str]) -> str:

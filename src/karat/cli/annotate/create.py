@@ -10,7 +10,7 @@ from karat.cli.options.declaration import group_options, karat_command, option
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import kb_option
 from karat.cli.options.statistics import seed_option
-from karat.cli.output import echo
+from karat.cli.output import echo, echo_run_warnings
 from karat.cli.sending import confirm_sending
 
 if TYPE_CHECKING:
@@ -152,10 +152,13 @@ def command(
 def _load_runs(corpus: Corpus, paths: tuple[str, ...]) -> list[Run]:
     """Load the predictions of systems on the texts; the name of a dataset means its stored predictions."""
     from karat.analysis.comparison.entries import disambiguate_names
-    from karat.data.load import expand_stored_predictions, load_aligned_run
+    from karat.data.load import expand_stored_predictions, load_run
 
     names = [name for path in paths for name in expand_stored_predictions(path)]
-    return disambiguate_names([load_aligned_run(corpus, name, None) for name in names], names)
+    runs = [load_run(name, corpus=corpus) for name in names]
+    for run in runs:
+        echo_run_warnings(corpus, run)
+    return disambiguate_names(runs, names)
 
 
 def _run_systems(

@@ -9,7 +9,7 @@ from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.output import to_option
 from karat.cli.options.reading import input_options, source_options
 from karat.cli.options.scoring import kb_option, steps_option
-from karat.cli.output import echo
+from karat.cli.output import echo, echo_offset_warnings
 
 
 @karat_command()
@@ -93,7 +93,7 @@ def command(
             amount = f"{format_count(counts[0], 'document')}, {format_count(counts[1], 'label')}"
             echo(f"{source}: {amount} to {target_spec.title}", err=True)
             return
-    data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold)
+    data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold, report=echo_offset_warnings)
     if texts is not None:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source}: --texts-from replaces the texts of gold standards. Remove --texts-from.")

@@ -9,7 +9,7 @@ from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.output import json_option, to_option
 from karat.cli.options.reading import input_options, source_options
 from karat.cli.options.scoring import kb_option
-from karat.cli.output import echo_losses, page_width, print_page, write_output
+from karat.cli.output import echo_losses, echo_run_warnings, page_width, print_page, write_output
 
 
 @karat_command()
@@ -50,7 +50,7 @@ def command(
 
     check_paths(split_pool_name(source), [target, json_file])
     format = None if target is None else get_target_format(target, target_format)[0]
-    data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold)
+    data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold, report=echo_run_warnings)
     resolved, report = resolve_ids(data, open_kb(kb))
     if target is not None:
         echo_losses(target, write_data(resolved, target, format=format))

@@ -11,6 +11,7 @@ import click
 
 from karat.cli.output import echo
 from karat.cli.startup import import_arrow
+from karat.model.command_options import use_command_options
 from karat.model.errors import UsageError
 
 _C = TypeVar("_C", bound=Callable[..., Any])
@@ -78,10 +79,11 @@ class KaratCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Report options without effect, then run the command."""
+        """Report options without effect, then run the command; messages recommend only its options."""
         check_effects(ctx)
         import_arrow()
-        return super().invoke(ctx)
+        with use_command_options({flag for item in self.params for flag in item.opts}):
+            return super().invoke(ctx)
 
 
 def karat_command(

@@ -10,7 +10,7 @@ from karat.cli.options.declaration import group_options, karat_command, option
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import kb_option
 from karat.cli.options.statistics import seed_option
-from karat.cli.output import echo, echo_warnings
+from karat.cli.output import echo, echo_run_warnings
 
 if TYPE_CHECKING:
     from karat.protocols.verification.creation import NewCampaign
@@ -105,13 +105,16 @@ def command(
     from karat.analysis.comparison.entries import disambiguate_names
     from karat.data.load import detect_inputs, load
     from karat.kb.catalogue import locate_kb, open_kb
+    from karat.matching.read.pairing import pair_run
     from karat.model.output.text_layout import format_count
     from karat.protocols.verification.creation import create_campaign, lacks_controls
     from karat.protocols.verification.store.store import CampaignStore
 
     options.check()
     corpus, runs = detect_inputs(gold, predictions).load(needs_labels=False) if predictions else (load(gold), [])
-    echo_warnings((corpus, run) for run in runs)
+    for run in runs:
+        pair_run(corpus, run)
+        echo_run_warnings(corpus, run)
     knowledge_base = None if kb is None else open_kb(kb)
     location = None if kb is None else locate_kb(kb)
     named_runs = disambiguate_names(runs, predictions)

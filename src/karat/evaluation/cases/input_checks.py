@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -32,6 +33,7 @@ from karat.model.spec.settings.nil_spellings import NIL_ID, NIL_LIKE, NOT_IN_WIK
 from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import hash_strings
 
+_ID_PREFIX = re.compile(r"https?://[^,]*/|[A-Z]+(?=\d)")  # of a list of ids, such as Q
 _SAMPLE_SIZE = 10_000  # mentions that are compared before all others
 _MAX_TYPES = 6  # named in a note
 _MAX_FAILED = 1000  # documents that a note names for each error
@@ -100,6 +102,8 @@ class InputChecks(NamedTuple):
     """How well the offsets of predictions fit the texts."""
     failed_ids: Mapping[str, tuple[str, ...]] = {}
     """Ids of the documents that the system failed on, by error, most frequent first."""
+    needs_types: bool = False
+    """Whether a relation counts only mentions with types, which have to have equal names."""
 
     def merge(self, other: InputChecks) -> InputChecks:
         """Return the findings about both blocks together; hashes of entities are dropped once one is on both sides."""
@@ -121,6 +125,7 @@ class InputChecks(NamedTuple):
                     for error in (*self.failed_ids, *other.failed_ids)
                 }
             ),
+            self.needs_types or other.needs_types,
         )
 
 
@@ -136,10 +141,14 @@ def format_input_notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tup
 
 def find_warnings(corpus: Corpus, run: Run) -> list[str]:
     """Return the warnings about a corpus and a run that their evaluation has as notes, for outputs without notes."""
+    return [*list_reader_warnings({**corpus.skipped, **run.skipped}), *find_offset_warnings(corpus, run)]
+
+
+def find_offset_warnings(corpus: Corpus, run: Run) -> list[str]:
+    """Return the warning that the offsets of a run do not fit the texts of its corpus, if any."""
     document_index = pc.index_in(run.ids, corpus.ids).fill_null(-1).to_numpy(zero_copy_only=False)
     warning = check_offsets(corpus, run, np.asarray(document_index, np.int64)).describe()
-    reader_warnings = list_reader_warnings({**corpus.skipped, **run.skipped})
-    return [*reader_warnings, *([] if warning is None else [f"{WARNING}{warning}"])]
+    return [] if warning is None else [f"{WARNING}{warning}"]
 
 
 def list_reader_warnings(skipped: Mapping[str, int]) -> list[str]:
@@ -152,13 +161,19 @@ def list_reader_warnings(skipped: Mapping[str, int]) -> list[str]:
 
 
 def check_inputs(
-    pairing: Pairing, original_run: Run, *, has_spans: bool = True, compares_types: bool = False
+    pairing: Pairing,
+    original_run: Run,
+    *,
+    has_spans: bool = True,
+    compares_types: bool = False,
+    needs_types: bool = False,
 ) -> InputChecks:
     """Check corpus and run for likely mistakes, such as ids that cannot match, and return the findings.
 
     `original_run`: the run with the predictions that rules drop, so that these do not hide wrong offsets.
     `has_spans`: whether the items are mentions in the text, whose offsets are checked.
     `compares_types`: whether scores depend on equal names of types on both sides.
+    `needs_types`: whether a relation compares these types.
     """
     has_shared_entity = _has_shared_entity(pairing)
     labels, predictions, read_options = pairing.corpus.labels, pairing.run.predictions, pairing.read_options
@@ -181,6 +196,7 @@ def check_inputs(
         (len(outside), float(outside.min(initial=np.inf)), float(outside.max(initial=-np.inf))),
         check_offsets(pairing.corpus, original_run, pairing.document_index) if has_spans else OffsetFit(),
         _group_failures(pairing),
+        needs_types,
     )
 
 
@@ -343,6 +359,7 @@ def format_notes(
         *_table_notes(checks, read_options.kb),
         *_score_notes(*checks.scores),
         *_nil_id_notes(checks, read_options),
+        *_missing_type_notes(checks),
         *_type_notes(dict(checks.gold.types), dict(checks.predictions.types)),
         *_nil_like_notes("gold label", checks.gold),
         *_nil_like_notes("prediction", checks.predictions),
@@ -371,11 +388,13 @@ def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterato
 
 
 def _prefix_notes(gold: SideChecks, read_options: ReadOptions) -> Iterator[str]:
-    """Yield a note if no gold id has a known prefix, so that all are emerging entities and match each other."""
+    """Yield a warning if no gold id has a known prefix, so that all are emerging entities and match each other."""
     if read_options.prefixes is not None and gold.example and not gold.n_linked:
+        prefix = _ID_PREFIX.match(gold.example)
         yield (
-            f"no gold id starts with a prefix of the knowledge base (an example is {gold.example!r}), so all of "
-            "them are emerging entities and any two match: set prefixes to the prefixes of your ids"
+            f"{WARNING}no gold id starts with a prefix of the knowledge base (an example is {gold.example!r}), so all "
+            "of them are emerging entities and any two match: set prefixes to the prefixes of your ids"
+            + (f", such as --set prefixes={prefix[0]}" if prefix else "")
         )
 
 
@@ -433,6 +452,12 @@ def _nil_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[st
             f"{format_count(gold, 'gold label')} and {format_count(predictions, 'prediction')} are NIL by their id "
             f"(nil-ids={read_options.nil_ids})"
         )
+
+
+def _missing_type_notes(checks: InputChecks) -> Iterator[str]:
+    """Yield a warning if a relation needs types and no gold label has one."""
+    if checks.needs_types and not checks.gold.types:
+        yield f"{WARNING}no gold label has a type, so scores with types count no gold mention"
 
 
 def _type_notes(gold: Mapping[str, int], predictions: Mapping[str, int]) -> Iterator[str]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from karat.model.command_options import find_options
 from karat.model.errors import InputError
 from karat.model.tables.arrow import Arrow
 
@@ -24,13 +25,14 @@ def unknown_document_error(
     """
     others = f" ({n_more} more like it)" if n_more else ""
     remedy = _advise_renumbering(gold_ids, run_ids) or _SAME_SPLIT
+    skipping = [f"; {flag} skips unknown documents" for flag in find_options("--allow-unknown", "--on-error skip")[:1]]
     return InputError(
         where,
         actual=f"document {document!r}, which {corpus_name} does not have{others}: "
         f"{_describe_ids(gold_ids, run_ids, corpus_name)}",
         expected="documents of the gold standard",
-        remedy=f"{remedy}, or add the text of each document to the predictions, so that Karat pairs documents by text; "
-        "--allow-unknown skips unknown documents",
+        remedy=f"{remedy}, or add the text of each document to the predictions, so that Karat pairs documents by text"
+        + "".join(skipping),
     )
 
 

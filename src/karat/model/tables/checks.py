@@ -131,21 +131,30 @@ def _to_mask(array: Arrow) -> NDArray[np.bool_]:
     return np.asarray(array.to_numpy(zero_copy_only=False), np.bool_)
 
 
-def check_required(table: Arrow, required: frozenset[str]) -> Iterator[Problem]:
+def check_required(table: Arrow, required: frozenset[str], *, is_run: bool = False) -> Iterator[Problem]:
     """Yield the problems of `check_complete` and `check_ids`, which must be fixed before other checks.
 
-    `required` names the columns in which every document must have a value.
+    `required` names the columns in which every document must have a value; `is_run` is as in `check_ids`.
     """
     yield from check_complete(table, required)
-    yield from check_ids(table.column("id"))
+    yield from check_ids(table.column("id"), is_run=is_run)
 
 
-def check_ids(ids: Arrow) -> Iterator[Problem]:
-    """Yield a problem for each document without id and for each repetition of an id; `ids` is a chunked Arrow array."""
+def check_ids(ids: Arrow, *, is_run: bool = False) -> Iterator[Problem]:
+    """Yield a problem for each document without id and for each repetition of an id; `ids` is a chunked Arrow array.
+
+    `is_run`: the documents have predictions, which lose their gold document if the id is changed.
+    """
     for row in _true_rows(_to_mask(ids.is_null())) if ids.null_count else ():
         yield Problem(row, "a document without id", "a string in `id`", "Give each document an id")
     if len(pc.value_counts(ids)) == len(ids):
         return
+    advice = (
+        "Write all predictions for a document in one; --duplicate-ids rename fits only a gold standard that repeats "
+        "the id too"
+        if is_run
+        else "Rename or merge the documents of that id, or keep them apart with --duplicate-ids rename"
+    )
     seen: dict[str, list[int]] = {}
     for row, name in enumerate(ids.to_pylist()):
         if name is not None:
@@ -156,7 +165,7 @@ def check_ids(ids: Arrow) -> Iterator[Problem]:
                 row,
                 f"document {name!r} a second time",
                 "each document id once",
-                "Rename or merge the documents of that id, or keep them apart with --duplicate-ids rename",
+                advice,
             )
 
 
@@ -233,6 +242,9 @@ _SOURCE_FIELDS = {"length": "text"}  # if only the length is stored, the text is
 _MINIMA = {"rank": 1, "tokens": 0}
 _MAXIMUM = 10**18 - 1
 
+_SWAPPED_COLUMNS = {"start": "end", "end": "start", "entity": "entity"}
+"""Columns by role, where start and end are swapped."""
+
 _REQUIRED_IN = {
     "labels": frozenset({"start", "end"}),
     "predictions": frozenset({"start", "end"}),
@@ -249,14 +261,27 @@ def check_span_order(items: Mentions, item_noun: str, min_length: int = 1) -> It
     `min_length` is the smallest difference of end and start: 0 if ends are inclusive.
     """
     for row in _true_rows((items.start < 0) | (items.end - items.start < min_length)):
+        start, end = int(items.start[row]), int(items.end[row])
         yield Problem(
             int(items.document[row]),
-            f"{item_noun} [{int(items.start[row])}, {int(items.end[row])})",
+            f"{item_noun} [{start}, {end})",
             "0 <= start < end" if min_length else "0 <= start <= end",
-            "Give half-open spans: the end is the first code point not covered"
+            _advise_span_order(item_noun)
+            if start > end >= 0
+            else "Give half-open spans: the end is the first code point not covered"
             + "; if the ends of all predictions are inclusive, pass --offsets inclusive"
-            * bool(item_noun == "prediction" and items.end[row] == items.start[row]),
+            * bool(item_noun == "prediction" and start == end),
         )
+
+
+def _advise_span_order(item_noun: str) -> str:
+    """Return the advice for a span whose end is smaller than its start; `item_noun` is as in `check_span_order`."""
+    text = "text=text," * (item_noun == "label")
+    columns = ",".join(f"{role}={item_noun}s.{name}" for role, name in _SWAPPED_COLUMNS.items())
+    return (
+        "Start and end look swapped, or the end is a length. Correct them where they are written, or name the columns: "
+        f"in Karat JSONL --columns doc=id,{text}{columns}, for lengths length=COLUMN in place of end"
+    )
 
 
 def check_span_ends(items: Mentions, lengths: NDArray[Any], item_noun: str) -> Iterator[Problem]:

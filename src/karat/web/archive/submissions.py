@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from karat.analysis.comparison.entries import Entry
+from karat.analysis.comparison.entries import Entry, check_result
 from karat.analysis.comparison.grid import choose_main_measure
 from karat.analysis.curves.alpha import PAPER_SETTINGS, alpha_values, compute_alpha_curve
 from karat.analysis.curves.calibration import collect_scored_predictions, request_scores
@@ -108,10 +108,18 @@ def score_entries(
 ) -> ArchiveSubmission:
     """Score entries and store their files, without making them visible; return the submission to be written.
 
-    Entries that are results already are stored unchanged. Raises `UsageError` for two runs of a system on a dataset.
+    Entries that are results already are stored unchanged. Raise `UsageError` for two runs of a system on a dataset, and
+    for a result if the request differs from the default.
     """
     entry_list, request, options = list(entries), request or Request.from_options(), options or ArchiveOptions()
     _check_pairs(entry_list)
+    for entry in entry_list:
+        check_result(entry, request)
+        if entry.result is not None and options.reasons:
+            raise UsageError(
+                f"{entry.system} on {entry.dataset} is a result, so its gap to {options.reasons[0]} cannot be "
+                "explained. Omit --why, or pass gold and predictions."
+            )
     jobs = [_ScoringJob(indices, [entry_list[i] for i in indices]) for indices in _divide_entries(entry_list)]
     scored_entries: dict[int, list[bytes]] = {}
     set_up = partial(_start_scoring, request, options)  # in other processes
@@ -210,10 +218,14 @@ def _score_job(job: _ScoringJob) -> _ScoredJob:
 
 
 def score_results(entries: Iterable[Entry], request: Request) -> list[Result]:
-    """Return the result of each entry, in order; entries that are not results yet are scored."""
+    """Return the result of each entry, in order; entries that are not results yet are scored.
+
+    Raise `UsageError` for a result if the request differs from the default.
+    """
     results = []
     for entry in entries:
         if entry.result is not None:
+            check_result(entry, request)
             results.append(entry.result)
         else:
             results.append(Evaluation.from_data(request, *_get_inputs(entry), judged=entry.judged.copy()).result)

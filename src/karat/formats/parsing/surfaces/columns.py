@@ -16,6 +16,7 @@ ROLES: Final[Mapping[str, str]] = {
     "text": "the text of the document",
     "start": "where a mention begins, in code points from 0",
     "end": "where it ends (exclusive)",
+    "length": "its length, in place of its end",
     "mention": "the text of the mention, in place of a span or to check it",
     "before": "the text before the mention, if the mention occurs more than once",
     "after": "the text after the mention",
@@ -32,6 +33,7 @@ ROLES: Final[Mapping[str, str]] = {
 
 _TOKEN_ROLES = ("token", "tag", "id", "entity", "misc", "doc", "text")
 _DOCUMENT_ROLES = ("doc", "text", "texts")
+_LENGTH_NAMES = ("length", "len")  # that no column of ends has
 
 
 class ColumnRoles(msgspec.Struct, frozen=True):
@@ -65,10 +67,14 @@ class ColumnRoles(msgspec.Struct, frozen=True):
             raise UsageError(
                 "no column for the documents. Add doc=COLUMN with their ids, or text=COLUMN with their texts."
             )
-        if not ({"start", "end"} <= roles.keys() or "mention" in roles):
+        if not ("start" in roles and roles.keys() & {"end", "length"}) and "mention" not in roles:
             raise UsageError(
                 "no column for the mentions. Add start=COLUMN,end=COLUMN, or mention=COLUMN with their text."
             )
+        if {"end", "length"} <= roles.keys():
+            raise UsageError("end= and length= both say where a mention ends. Write one of them.")
+        if roles.get("end", "").rpartition(".")[2].lower() in _LENGTH_NAMES:
+            raise UsageError(f"end={roles['end']} names a column of lengths. Write length={roles['end']}.")
         if "texts" in roles and "doc" not in roles:
             raise UsageError("texts= requires document ids. Add doc=COLUMN.")
         column_roles = cls(tuple(roles.items()))

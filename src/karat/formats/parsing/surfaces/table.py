@@ -354,7 +354,11 @@ def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction 
         cell = None if name is None else get_value(row.fields, name)
         return None if cell == [] or (isinstance(cell, str) and not cell.strip()) else cell
 
-    start, end = (_parse_offset_cell(row, columns.by_role.get(role, role), get_cell(role)) for role in ("start", "end"))
+    start, end, length = (
+        _parse_offset_cell(row, columns.by_role.get(role, role), get_cell(role)) for role in ("start", "end", "length")
+    )
+    if start is not None and length is not None:
+        end = _parse_offset_cell(row, columns.by_role["length"], start + length)
     mention, before, after = (
         _parse_text_cell(row, columns.by_role.get(role, role), get_cell(role))
         for role in ("mention", "before", "after")
@@ -370,7 +374,9 @@ def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction 
             )
         return None
     if mention is None and (start is None or end is None):
-        raise _cell_error(row, columns.by_role["end" if end is None else "start"], None, "both ends of a span")
+        roles = ("end", "length") if end is None else ("start",)
+        column = next((columns.by_role[role] for role in roles if role in columns.by_role), roles[0])
+        raise _cell_error(row, column, None, "both ends of a span")
     return WrittenPrediction(
         start,
         end,
