@@ -208,5 +208,9 @@ def test_the_command_prints_and_writes(tmp_path, karat_cli, monkeypatch):
     assert "gold                    5        4      40.0        50.0" in ran.out
     written = json.loads(karat_cli("zelda", "score", "gold.jsonl", "predictions.jsonl", "--json", "-").out)
     assert written["mean"] == 0.4
+    ran = karat_cli("zelda", "recall", "gold.jsonl", "--candidate-lists", "lists.json", "--out", "candidates")
+    assert ran.code == 0, ran.err
+    listed = karat.load_run("candidates/gold.jsonl", corpus=GOLD)
+    assert [p.candidates for p in next(iter(listed)).predictions if p.start in (0, 8)] == [(Candidate("Ulm"),), ()]
     ran = karat_cli("zelda", "recall", "gold.jsonl", "--candidate-lists", "nowhere.json")
     assert (ran.code, "found nothing; expected candidate lists" in ran.err) == (2, True)
