@@ -36,7 +36,7 @@ def command(
 
     \b
     karat zelda recall jsonl --candidate-lists lists.parquet
-    karat zelda recall train.jsonl --candidate-lists lists.parquet --out candidates
+    karat zelda recall a.jsonl --candidate-lists lists.parquet --out DIR
     karat zelda recall aida.jsonl --candidate-lists means.tsv --lookup clean
     """
     from pathlib import Path
