@@ -284,6 +284,22 @@ def test_gerbil_asks_for_the_exact_span_where_bat_asks_for_overlap():
     assert counts(labels, predictions, task="d2kb", settings={"gold-mentions": "best-overlap"}) == (1, 0, 1, 0)
 
 
+@pytest.mark.parametrize(("scores", "right"), [((0.9, 0.8), True), ((0.8, 0.9), False), ((0.5, 0.5), True)])
+def test_only_the_best_prediction_on_a_mention_counts(scores, right):
+    labels = [Label(*ADA, "Q1")]
+    predictions = [Prediction(*ADA, name, score=score) for name, score in zip(("Q1", "Q2"), scores, strict=True)]
+    assert counts(labels, predictions, profile="zelda") == (RIGHT if right else WRONG)
+    assert counts(labels, predictions, profile="zelda", settings={"gold-mentions": "exact"}) == (1, 1, 1, 0)
+    result = karat.evaluate(corpus_of(labels), run_of(predictions), profile="zelda")
+    assert result.skipped == {"further predictions on gold mentions (only the best counts)": 1}
+
+
+def test_a_span_with_two_mentions_has_two_best_predictions():
+    labels = [Label(*ADA, "Q1", mention_id="1"), Label(*ADA, "Q2", mention_id="2")]
+    predictions = [Prediction(*ADA, name, score=score) for name, score in (("Q3", 0.1), ("Q2", 0.5), ("Q1", 0.4))]
+    assert counts(labels, predictions, profile="zelda") == (2, 0, 2, 0)
+
+
 def test_annotations_as_concepts():
     """BAT's A2W to C2W: {Q1, Q2} against {Q1, Q3}."""
     labels = [Label(*ADA, "Q1"), Label(*LOVELACE, "Q1"), Label(*CHARLES, "Q2")]
@@ -1027,7 +1043,7 @@ def test_the_curve_of_scores_to_exceed(pair, profile, relation, macro):
 @given(
     strategies.pairs(plain=True),
     st.sampled_from(["a2kb", "d2kb", "c2kb", "erec"]),
-    st.sampled_from(["exact", "best-overlap"]),
+    st.sampled_from(["exact", "best", "best-overlap"]),
     st.sampled_from(["optimal", "greedy", "membership", "predictions", "first"]),
     st.sampled_from(["keep", "keep-all", "once"]),
 )

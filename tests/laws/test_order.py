@@ -130,6 +130,7 @@ MORE = {
     ("prefixes", "gerbil"): {"nil": "emerging"},
     ("unknown-ids", "alike"): {"ids": "resolved"},
     ("gold-mentions", "exact"): {"task": "d2kb", "measures": ()},
+    ("gold-mentions", "best"): {"task": "d2kb", "measures": ()},
     ("gold-mentions", "best-overlap"): {"task": "d2kb", "measures": ()},
     ("groups", "filtered"): {"task": "d2kb", "measures": (), "by": ["types"]},
     **{("task", name): {"measures": ()} for name in SETTINGS["task"].values},
@@ -189,6 +190,7 @@ CROWD = (
     [Prediction(0, 3, "Q1"), Prediction(5, 8, "Q1"), Prediction(10, 12, "Q2")],
 )
 WORKED = {
+    ("gold-mentions", "best"): TWINS,
     ("gold-mentions", "best-overlap"): TWINS,
     ("assignment", "greedy"): CROWD,
     ("assignment", "first"): CROWD,

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -62,6 +62,9 @@ from karat.stats.samples.bootstrap import DistinctRows, count_distinct_rows
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of documents done since the last call."""
+
+FURTHER_PREDICTIONS: Final = "further predictions on gold mentions (only the best counts)"
+"""The description under which predictions on a mention with a better one are counted."""
 
 _BLOCKS_AHEAD = 8  # blocks that threads judge ahead of the one in use; few, to limit memory
 _MAX_STORED_ITEMS = 5_000_000  # items times views up to which all verdicts stay in memory
@@ -502,10 +505,11 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             counts["predictions without a score, which count at every threshold"] = int(np.isnan(score).sum())
         counts |= self._count_excluded()
         for plan in plans.views.values():
-            name = f"predictions off the gold mentions{f' of {plan.view.task}' if plan.view.task else ''}"
+            suffix = f" of {plan.view.task}" if plan.view.task else ""
+            name = f"predictions off the gold mentions{suffix}"
             if plan.selection.rules.gold_mentions is not None and name not in counts:
                 plan_pairing, size = inputs.pairing(plan.source), len(inputs.corpus)
-                counts[name] = plan.selection.count_off_gold_mentions(
+                counts[name], counts[f"{FURTHER_PREDICTIONS}{suffix}"] = plan.selection.count_unused_for_mentions(
                     plan_pairing.gold_block(0, size), plan_pairing.prediction_block(0, size)
                 )
         return counts

@@ -164,6 +164,40 @@ def test_files_belong_to_splits_by_their_names(tmp_path):
         pair_files(str(tmp_path / "gold"), str(tmp_path / "predictions"))
 
 
+def test_files_of_predictions_are_preferred_to_gold_files_in_their_folder(tmp_path):
+    for name in ("test_tweeki.jsonl", "predictions_tweeki.jsonl"):
+        (tmp_path / name).touch()
+    pairs = pair_files(str(tmp_path), str(tmp_path))
+    assert pairs == {"tweeki": (f"{tmp_path}/test_tweeki.jsonl", f"{tmp_path}/predictions_tweeki.jsonl")}
+    (tmp_path / "predictions_tweeki.jsonl").unlink()
+    with pytest.raises(UsageError, match="has the test sets, and no predictions"):
+        pair_files(str(tmp_path), str(tmp_path))
+
+
+def test_only_the_best_prediction_counts_and_mistakes_are_noted(tmp_path, karat_cli, monkeypatch):
+    """Of the two gold mentions, `Ulm` has a better wrong prediction, and the title of the other has underscores."""
+    monkeypatch.chdir(tmp_path)
+    gold = Corpus.from_documents([Document("a", TEXT, (Label(0, 3, "Ulm"), Label(17, 20, "Ulm (Montana)")))])
+    predictions = (Prediction(0, 3, "Ulm", score=0.2), Prediction(0, 3, "Bonn", score=0.9))
+    run = Run.from_responses([Response("a", (*predictions, Prediction(17, 20, "Ulm_(Montana)", score=0.5)))])
+    scored = match_predictions(gold, run)
+    assert (scored.accuracy(), scored.recall_at(20)) == (Share(0, 2), Share(1, 2))
+    karat.save(gold, "gold.jsonl")
+    karat.save(run, "predictions.jsonl")
+    printed = karat_cli("zelda", "score", "gold.jsonl", "predictions.jsonl").out
+    assert "1 further predictions on gold mentions (only the best counts)" in printed
+    assert "1 prediction cannot match any gold id" in printed
+    assert "gold labels, which are scored as predictions" in karat_cli("zelda", "score", "gold.jsonl", "gold.jsonl").out
+
+
+def test_mentions_without_prediction_are_listed(tmp_path, karat_cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    karat.save(GOLD, "gold.jsonl")
+    karat.save(RUN, "predictions.jsonl")
+    printed = karat_cli("zelda", "score", "gold.jsonl", "predictions.jsonl", "--details").out
+    assert "gold a [25, 30) Paris → Paris: no prediction" in printed
+
+
 def test_the_command_prints_and_writes(tmp_path, karat_cli, monkeypatch):
     monkeypatch.chdir(tmp_path)
     karat.save(GOLD, "gold.jsonl")
@@ -174,5 +208,9 @@ def test_the_command_prints_and_writes(tmp_path, karat_cli, monkeypatch):
     assert "gold                    5        4      40.0        50.0" in ran.out
     written = json.loads(karat_cli("zelda", "score", "gold.jsonl", "predictions.jsonl", "--json", "-").out)
     assert written["mean"] == 0.4
+    ran = karat_cli("zelda", "recall", "gold.jsonl", "--candidate-lists", "lists.json", "--out", "candidates")
+    assert ran.code == 0, ran.err
+    listed = karat.load_run("candidates/gold.jsonl", corpus=GOLD)
+    assert [p.candidates for p in next(iter(listed)).predictions if p.start in (0, 8)] == [(Candidate("Ulm"),), ()]
     ran = karat_cli("zelda", "recall", "gold.jsonl", "--candidate-lists", "nowhere.json")
     assert (ran.code, "found nothing; expected candidate lists" in ran.err) == (2, True)

@@ -165,8 +165,9 @@ def test_weak_labels_are_other_occurrences_of_titles_and_are_counted(tiny_encode
     ]
     plan = QUICK.replace(epochs=1, max_length=60, weak_labels=True)
     counts = trained("fevry", corpus, tiny_encoder, tmp_path / "m", plan).counts
-    assert (counts["weak labels"], counts["linked mentions for training and development"]) == (3, 2)
-    assert trained("fevry", corpus, tiny_encoder, tmp_path / "n", plan.replace(epochs=1, seed=2)).counts["weak labels"]
+    assert (counts["weak labels (training)"], counts["linked mentions (training)"]) == (3, 2)
+    counts = trained("fevry", corpus, tiny_encoder, tmp_path / "n", plan.replace(epochs=1, seed=2)).counts
+    assert counts["weak labels (training)"]
 
 
 def test_a_name_of_two_entities_of_a_document_gives_no_weak_label():

@@ -6,9 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import karat
-from karat import Corpus, Document, Label, UsageError
+from karat import Candidate, Corpus, Document, Label, Prediction, Response, Run, UsageError
 from karat.model.errors import InputError, KaratError
 from karat.systems.api import link
 from karat.systems.training.options import PRESETS, TrainingOptions, get_preset
@@ -93,6 +94,80 @@ def test_a_training_that_is_stopped_goes_on_as_if_it_had_not_been(world, tiny_en
     (tmp_path / "checkpoint.pt").write_bytes(b"torn")
     with pytest.raises(InputError, match="a checkpoint"):
         fit(second, bed.train, bed.train, plan, folder=tmp_path, resume=True)
+
+
+def test_a_training_is_not_resumed_with_other_data(world, lists, tiny_encoder, tmp_path, monkeypatch):
+    from karat.systems.linking.neural.trained_linker import TrainedLinker
+
+    plan = QUICK.replace(epochs=2)
+    part = Corpus.from_documents(list(world)[:12], name="part")
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainedLinker, "save", lambda linker, folder: (_ for _ in ()).throw(UsageError("stopped")))
+        with pytest.raises(UsageError, match="stopped"):
+            trained("fevry", world, tiny_encoder, tmp_path, plan, dev=world)
+    for data, changes, difference in (
+        (part, {"dev": world}, "other training data"),
+        (world, {"dev": part}, "other development data"),
+        (world, {}, "other development data"),
+        (world, {"dev": world, "candidate_runs": [lists]}, "other candidates"),
+        (world, {"dev": world, "vocabulary": ["Freddie_Mercury"]}, "other entities"),
+    ):
+        with pytest.raises(UsageError, match=difference):
+            trained("fevry", data, tiny_encoder, tmp_path, plan, resume=True, **changes)
+    assert len(trained("fevry", world, tiny_encoder, tmp_path, plan, dev=world, resume=True).curve.epochs) == 2
+
+
+def test_candidates_of_other_documents_and_shared_texts_are_told(world, lists, tiny_encoder, tmp_path):
+    other = Run.from_responses((replace(response, id=f"x{response.id}") for response in lists), name="other")
+    for plan in (QUICK, QUICK.replace(softmax="listed")):
+        with pytest.raises(UsageError, match="no mention of world has candidates"):
+            trained("fevry", world, tiny_encoder, tmp_path / "m", plan, candidate_runs=[other])
+    dev = Corpus.from_documents(
+        [*list(world)[:3], Document("new", "We saw Mercury .", (Label(7, 14, "Q1"),))], name="dev"
+    )
+    counts = trained("fevry", world, tiny_encoder, tmp_path / "m", QUICK.replace(epochs=1), dev=dev).counts
+    assert counts["development documents with a text of the training data, so the accuracy on dev is too high"] == 3
+    assert (counts["linked mentions (training)"], counts["linked mentions (development)"]) == (32, 7)
+    assert counts["mentions whose entity is not in the vocabulary (development)"] == 1
+
+
+@pytest.mark.parametrize("device", ["gpu0", "cuda:99"])
+def test_a_device_that_is_missing_is_one_clear_error(world, tiny_encoder, tmp_path, device):
+    from karat.systems.training.train import train_linker
+
+    with pytest.raises(UsageError, match=f"'{device}' cannot be used"):
+        train_linker("fevry", world, tmp_path / "m", QUICK, encoder=str(tiny_encoder), device=device)
+
+
+def test_the_accuracy_on_dev_among_candidates_is_that_of_the_run(world, lists, tiny_encoder, tmp_path, monkeypatch):
+    from karat.render.systems.training import render_page
+
+    monkeypatch.chdir(tmp_path)
+    karat.save(lists, "lists.jsonl")
+    plan = QUICK.replace(epochs=2, softmax="listed")
+    result = trained("fevry", world, tiny_encoder, "m", plan, dev=world, candidate_runs=[lists])
+    run = link("fevry[candidate-file=lists.jsonl]:m", world, gold_mentions=True)
+    assert accuracy(world, run) == result.curve.accuracy
+    assert run.metadata["candidates"] == lists.digest
+    assert "karat run 'fevry[candidate-file=FILE]:m' --on DEV" in render_page(result)
+    assert "among given candidates" in (tmp_path / "m" / "README.md").read_text(encoding="utf-8")
+    for system in ("fevry[kb=starter]:m", "fevry[candidate-file=other.jsonl]:m"):
+        other = Candidate("Q1")
+        responses = [Response("d0", (Prediction(7, 14, candidates=(other,)),))]
+        karat.save(Run.from_responses(responses), "other.jsonl")
+        with pytest.raises(UsageError, match="m knows no candidate of"):
+            link(system, world, gold_mentions=True)
+
+
+def test_files_of_two_trainings_are_refused(world, tiny_encoder, tmp_path):
+    from karat.systems.linking.neural.trained_linker import TrainedLinker
+
+    trained("fevry", world, tiny_encoder, tmp_path, QUICK.replace(epochs=1))
+    entities = json.loads((tmp_path / "entities.json").read_text(encoding="utf-8"))
+    entities = {name: values[::-1] for name, values in entities.items()}
+    (tmp_path / "entities.json").write_text(json.dumps(entities), encoding="utf-8")
+    with pytest.raises(InputError, match="other weights or entities"):
+        TrainedLinker.load(tmp_path)
 
 
 def test_it_stops_when_nothing_gets_better_and_keeps_the_best(world, tiny_encoder, tmp_path):

@@ -77,8 +77,9 @@ def command(
 ) -> None:
     """Build candidate lists from linked text, aliases and web links.
 
-    The output is one Parquet file with counts. Sources are merged in this order: aliases and titles, linked text and
-    pairs, web links. After a failure, run the same command again: it resumes from temporary files next to OUT.
+    The output is one Parquet file with counts, merged by DuckDB (pip install 'karat[duckdb]'). Sources are merged in
+    this order: aliases and titles, linked text and pairs, web links. After a failure, run the same command again: it
+    resumes from temporary files next to OUT.
 
     \b
     karat zelda candidates lists.parquet --text train.jsonl

@@ -22,9 +22,12 @@ from karat.cli.zelda.options import lookup_option
     help="Candidate lists: built by Karat, or hoffart, ganea-hofmann, pershina or zelda (repeatable).",
 )
 @lookup_option()
+@option("--out", metavar="DIR", help="Write the candidates of all mentions, for karat train --candidates.")
 @json_option()
 @input_options
-def command(gold: tuple[str, ...], candidate_lists: tuple[str, ...], lookup: str, json_file: str | None) -> None:
+def command(
+    gold: tuple[str, ...], candidate_lists: tuple[str, ...], lookup: str, out: str | None, json_file: str | None
+) -> None:
     """Measure the recall of candidate lists on test sets.
 
     MFS (most frequent sense) is the share of mentions whose most frequent candidate is correct. CL-recall is the share
@@ -33,17 +36,28 @@ def command(gold: tuple[str, ...], candidate_lists: tuple[str, ...], lookup: str
 
     \b
     karat zelda recall jsonl --candidate-lists lists.parquet
+    karat zelda recall a.jsonl --candidate-lists lists.parquet --out DIR
     karat zelda recall aida.jsonl --candidate-lists means.tsv --lookup clean
     """
+    from pathlib import Path
+
+    from karat.data.load import save
+    from karat.model.errors import UsageError
     from karat.protocols.zelda.candidates.published_lists import open_candidate_lists
-    from karat.protocols.zelda.candidates.recall import compare_lists
+    from karat.protocols.zelda.candidates.recall import compare_lists, look_up_candidates
     from karat.protocols.zelda.split_predictions import collect_linked_mentions
     from karat.protocols.zelda.splits import load_splits
     from karat.render.zelda.candidates import encode_recall, render_recall
 
     check_paths([*gold, *candidate_lists], [json_file])
-    recalls = compare_lists(
-        [open_candidate_lists(path) for path in candidate_lists], collect_linked_mentions(load_splits(gold)), lookup
-    )
+    if out is not None and len(candidate_lists) > 1:
+        raise UsageError("--out writes the candidates of one list. Pass --candidate-lists once.")
+    lists = [open_candidate_lists(path) for path in candidate_lists]
+    mentions = collect_linked_mentions(load_splits(gold))
+    recalls = compare_lists(lists, mentions, lookup)
+    if out is not None:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        for split, run in look_up_candidates(lists[0], mentions, lookup).items():
+            save(run, str(Path(out) / f"{split}.jsonl"))
     write_output(json_file, lambda: encode_recall(recalls))
     print_page(lambda: render_recall(recalls, width=page_width()), json_file)

@@ -22,7 +22,7 @@ from karat.cli.zelda.options import lookup_option
 @lookup_option(needs=["--candidate-lists"])
 @option("--conll", metavar="FILE|DIR", help="The same test sets as CoNLL, to list the mentions they lack.")
 @option("-k", default=20, show_default=True, type=click.IntRange(1), metavar="N", help="Rank cut-off for recall.")
-@details_option("List missing mentions, and show groups by test set.")
+@details_option("List mentions without prediction or missing in CoNLL, and show groups by test set.")
 @json_option()
 @input_options
 def command(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +38,10 @@ _SAMPLE_SIZE = 10_000  # mentions that are compared before all others
 _MAX_TYPES = 6  # named in a note
 _MAX_FAILED = 1000  # documents that a note names for each error
 _NUMBERED_NIL, _NOT_IN_WIKI = f"{NIL_ID}…", f"…{NOT_IN_WIKI}…"  # ids that look like NIL and differ from each other
+
+
+LABELS_NOTE: Final = "the file contains gold labels, which are scored as predictions, one per mention"
+"""The note about a run that was read from gold labels."""
 
 
 class SideChecks(NamedTuple):
@@ -351,7 +355,7 @@ def format_notes(
     offset_warning = checks.offset_fit.describe()
     return (
         *([] if offset_warning is None else [f"{WARNING}{offset_warning}"]),
-        *(["the file contains gold labels, which are scored as predictions, one per mention"] if from_labels else []),
+        *([LABELS_NOTE] if from_labels else []),
         *([] if ids_differ else _foreign_id_notes(checks, read_options)),
         *_prefix_notes(checks.gold, read_options),
         *_emerging_notes(checks, read_options),

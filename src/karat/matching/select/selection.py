@@ -200,13 +200,18 @@ class Selection(NamedTuple):
         has_filters = bool(self.filters or self.gold_filters) or relation.level == "document"
         return not (drops_items or keeps_longest or has_filters) and (is_fully_linked or not drops_unlinked)
 
-    def count_off_gold_mentions(self, gold: GoldItems, predictions: PredictedItems) -> int:
-        """Count the predictions that are dropped because they are on no gold mention."""
+    def count_unused_for_mentions(self, gold: GoldItems, predictions: PredictedItems) -> tuple[int, int]:
+        """Count the predictions that are dropped as they are on no gold mention, or as others on it are better."""
         unrestricted = self._replace(rules=self.rules._replace(gold_mentions=None), filters=())
         mentions, all_predictions = unrestricted.apply(gold, predictions)
-        assert self.rules.gold_mentions is not None
-        restricted = _GOLD_MENTION_RULES[self.rules.gold_mentions](mentions, all_predictions)
-        return len(all_predictions.items) - len(np.unique(restricted.items.row))
+        alignment = self.rules.gold_mentions
+        assert alignment is not None
+        restricted = _GOLD_MENTION_RULES[alignment](mentions, all_predictions)
+        n_dropped = len(all_predictions.items) - len(np.unique(restricted.items.row))
+        if alignment is not GoldMentionAlignment.BEST:
+            return n_dropped, 0
+        n_worse = len(_keep_on_gold_spans(mentions, all_predictions).items) - len(restricted.items)
+        return n_dropped - n_worse, n_worse
 
 
 def filter_by_threshold(predictions: PredictedItems, threshold: Threshold) -> PredictedItems:
@@ -298,6 +303,25 @@ def _keep_on_gold_spans(gold: GoldItems, predictions: PredictedItems) -> Predict
     return _filter_predictions(predictions, mask)
 
 
+def _keep_best_on_gold_spans(gold: GoldItems, predictions: PredictedItems) -> PredictedItems:
+    """Return the predictions with the highest scores on each gold span, as many as there are mentions on it.
+
+    A prediction without score counts as the highest; the first in the file wins on ties.
+    """
+    pairs = find_same_spans(gold.items, predictions.items)
+    n_mentions = np.bincount(pairs.prediction, minlength=len(predictions.items))
+    rows = np.flatnonzero(n_mentions)
+    items, score = predictions.items.take(rows), predictions.score[rows]
+    order = np.lexsort((items.row, -np.where(np.isnan(score), np.inf, score), items.end, items.start, items.document))
+    spans = np.column_stack([items.document, items.start, items.end])[order]
+    is_first = np.ones(len(rows), np.bool_)
+    is_first[1:] = (spans[1:] != spans[:-1]).any(axis=1)
+    rank = np.arange(len(rows)) - np.flatnonzero(is_first)[np.cumsum(is_first) - 1] if len(rows) else order
+    mask = np.zeros(len(predictions.items), np.bool_)
+    mask[rows[order[rank < n_mentions[rows[order]]]]] = True
+    return _filter_predictions(predictions, mask)
+
+
 def _move_best_to_gold_spans(gold: GoldItems, predictions: PredictedItems) -> PredictedItems:
     """Return for each gold span the overlapping prediction with the highest score, moved to the gold span.
 
@@ -320,6 +344,7 @@ def _move_best_to_gold_spans(gold: GoldItems, predictions: PredictedItems) -> Pr
 
 _GOLD_MENTION_RULES: dict[GoldMentionAlignment, Callable[[GoldItems, PredictedItems], PredictedItems]] = {
     GoldMentionAlignment.EXACT: _keep_on_gold_spans,
+    GoldMentionAlignment.BEST: _keep_best_on_gold_spans,
     GoldMentionAlignment.BEST_OVERLAP: _move_best_to_gold_spans,
 }
 

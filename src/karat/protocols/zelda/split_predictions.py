@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from karat.evaluation.block import FURTHER_PREDICTIONS
+from karat.evaluation.cases.input_checks import LABELS_NOTE
 from karat.evaluation.evaluation import evaluate
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
+from karat.model.results.result import WARNING, Result
 from karat.model.run import Run
 from karat.model.tables.columns import Bools, Longs
 from karat.plugins.facets.bracket import parse_bracket
@@ -91,6 +94,8 @@ class SplitPredictions:
     """Rank of the correct entity among the candidates, from 1; 0 if it is not a candidate."""
     unlinked: int = 0
     """Number of excluded mentions without entity."""
+    notes: tuple[str, ...] = ()
+    """Likely mistakes in the predictions, and what was not scored."""
 
     @property
     def all_mentions_mask(self) -> Bools:
@@ -152,7 +157,18 @@ def match_predictions(corpus: Corpus, run: Run, split: str | None = None, *, kb:
             np.int64,
         ),
         len(mentions) - len(linked),
+        tuple(_list_notes(result)),
     )
+
+
+def _list_notes(result: Result) -> Iterator[str]:
+    """Yield the notes of a result about what makes its accuracy too high or too low."""
+    if result.id_health is not None and result.id_health.unmatchable:
+        yield result.id_health.summary
+    n_further = result.skipped.get(FURTHER_PREDICTIONS, 0)
+    if n_further:
+        yield f"{n_further:,} {FURTHER_PREDICTIONS}"
+    yield from (note for note in result.notes if note == LABELS_NOTE or note.startswith(WARNING))
 
 
 def _collect_candidates(run: Run) -> dict[tuple[str, int, int], list[str]]:

@@ -25,6 +25,7 @@ SPLITS: Final = (
 """Names in the order of Table 2 of the paper."""
 
 _ALIASES: Final = {"cweb": "wned-cweb", "wiki": "wned-wiki"}
+_PREDICTIONS: Final = "predictions_"
 _SUFFIXES: Final = re.compile(r"\.(?:zelda\.)?(jsonl|conll|parquet|json|tsv)(\.gz|\.zst)?$")
 _T = TypeVar("_T")
 
@@ -34,21 +35,27 @@ def parse_split(name: str) -> str:
 
     Normalised means without folder and suffixes, in lower case, with hyphens for underscores.
     """
-    stem = _SUFFIXES.sub("", name.rpartition("/")[2]).removeprefix("test_").removesuffix("_final").lower()
+    stem = _SUFFIXES.sub("", name.rpartition("/")[2]).removeprefix(_PREDICTIONS).removeprefix("test_")
+    stem = stem.removesuffix("_final").lower()
     stem = stem.replace("_", "-").replace("slinks", "shadowlinks", not stem.startswith("shadowlinks"))
     return _ALIASES.get(stem, stem)
 
 
-def find_split_files(paths: Iterable[str], suffix: str | None = None) -> dict[str, str]:
+def find_split_files(
+    paths: Iterable[str], suffix: str | None = None, *, has_predictions: bool = False
+) -> dict[str, str]:
     """Return the path of the file of each split, from files and folders, sorted as in the paper.
 
-    In folders only files with a known suffix count and, if not None, with `suffix` (such as `jsonl`). Raise
+    In folders only files with a known suffix count and, if not None, with `suffix` (such as `jsonl`). Files named
+    `predictions_…` are no test sets; with `has_predictions`, they are the only ones if the folder has any. Raise
     `InputError` for a folder without such files and `UsageError` for two files of one split.
     """
     files: dict[str, str] = {}
     for path in paths:
         source = Source(path, trust_links=True)
-        inside = [name for name in source.file_names if _has_suffix(name, suffix)] if source.is_folder else []
+        names = [name for name in source.file_names if _has_suffix(name, suffix)] if source.is_folder else []
+        marked = [name for name in names if name.rpartition("/")[2].startswith(_PREDICTIONS)]
+        inside = (marked or names) if has_predictions else [name for name in names if name not in marked]
         if source.is_folder and not inside:
             raise InputError(
                 source.label,
@@ -88,8 +95,10 @@ def pair_files(gold: str, predictions: str) -> dict[str, tuple[str, str]]:
     """
     if not Source(gold).is_folder and not Source(predictions).is_folder:
         return {parse_split(gold): (gold, predictions)}
-    golds, runs = find_split_files([gold]), find_split_files([predictions])
-    if gold == predictions or not golds.keys() & runs.keys():
+    golds, runs = find_split_files([gold]), find_split_files([predictions], has_predictions=True)
+    if golds == runs:
+        raise UsageError(f"{predictions} has the test sets, and no predictions. Pass the folder of the predictions.")
+    if not golds.keys() & runs.keys():
         raise UsageError(
             f"no file of {predictions} is named as a test set of {gold} ({', '.join(golds)}). Rename them, or pass "
             "single files."

@@ -45,11 +45,15 @@ def render_page(result: TrainingResult, width: int | None = None) -> str:
         (f"other layers, for {result.n_entities:,} entities", f"{size['head']:,}"),
         ("total", f"{sum(size.values()):,}"),
     ]
-    notes = [f"Trained on {result.device}; epoch {result.curve.best_epoch} is the best and was saved."]
+    choice = "the last" if result.curve.accuracy is None else "the best"
+    notes = [f"Trained on {result.device}; epoch {result.curve.best_epoch} is {choice} and was saved."]
     if result.curve.stopped_early:
         notes.append(f"Stopped early: {result.options.patience} epochs without improvement.")
     notes += [f"{item}: {count:,}." for item, count in result.counts.items() if count]
     system = "cross-encoder[kb=SNAPSHOT]" if result.kind == "cross-encoder" else result.kind
+    if result.has_dev_candidates:
+        listed = f"{result.kind}[candidate-file=FILE]:{result.folder}"
+        notes.append(f"Accuracy on dev is among the candidates, as with karat run '{listed}' --on DEV --task d2kb")
     notes.append(f"Use it: karat run '{system}:{result.folder}' --on DATASET --task d2kb")
     notes.append(f"Add test scores to its model card: karat systems card {result.folder} --scores RESULT")
     parts = [

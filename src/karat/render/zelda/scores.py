@@ -58,6 +58,7 @@ class SplitScoresRecord(JsonRecord, frozen=True, kw_only=True):
     mean_of_brackets: float | None
     groups: Mapping[str, Mapping[str, Share]]
     conll: FileComparisonRecord | None
+    notes: tuple[str, ...]
 
 
 class BenchmarkScoresFile(JsonFile, frozen=True, tag="karat-zelda-scores/2", kw_only=True):
@@ -101,6 +102,7 @@ def _build_split_record(scores: BenchmarkScores, split: str, k: int) -> SplitSco
         mean_of_brackets=unweighted_mean(brackets.values()),
         groups={name: by_split[split] for name, by_split in scores.groups_by_split.items()},
         conll=_build_comparison_record(scores, split),
+        notes=predictions.notes,
     )
 
 
@@ -129,8 +131,8 @@ def _list_mentions(mentions: Iterable[GoldMention]) -> list[MentionRecord]:
 def render_page(scores: BenchmarkScores, k: int, *, details: bool = False, width: int | None = None) -> str:
     """Render scores by split, frequency bracket and group, and the differences of the CoNLL files.
 
-    `k`: cut of recall@k. `details`: whether to add groups by split and the mentions that differ. `width`: columns to
-    wrap at; None does not wrap.
+    `k`: cut of recall@k. `details`: whether to add groups by split, mentions without prediction and those that differ.
+    `width`: columns to wrap at; None does not wrap.
     """
     blocks = [*_build_blocks(scores, k, width, details=details)]
     return "\n\n".join(blocks) + "\n"
@@ -157,6 +159,14 @@ def _build_blocks(scores: BenchmarkScores, k: int, width: int | None, *, details
         if details:
             for split, split_group in scores.groups_by_split[name].items():
                 yield draw_text([*_build_group_rows(f"{split}, {_GROUP_TITLES[name]}", split_group)], width=width)
+    uncovered = [
+        _format_mention(split, mention, "no prediction")
+        for split, predictions in scores.predictions.items()
+        for mention, is_covered in zip(predictions.mentions, predictions.covered, strict=True)
+        if details and not is_covered
+    ]
+    if uncovered:
+        yield wrap_text("\n".join(uncovered), width)
     if scores.file_comparisons:
         yield from _render_comparisons(scores, width, details=details)
     all_wrong_splits = [
@@ -167,6 +177,9 @@ def _build_blocks(scores: BenchmarkScores, k: int, width: int | None, *, details
     if all_wrong_splits:
         hint = "no prediction is correct. Check that both sides write titles alike (spaces, underscores)."
         yield wrap_text(f"{', '.join(all_wrong_splits)}: {hint}", width)
+    notes = [f"{split}: {note}" for split, predictions in scores.predictions.items() for note in predictions.notes]
+    if notes:
+        yield "\n".join(wrap_text(note, width) for note in notes)
     unlinked = sum(predictions.unlinked for predictions in scores.predictions.values())
     if unlinked:
         yield wrap_text(f"{format_count(unlinked, 'mention')} without entity: excluded", width)
@@ -197,6 +210,11 @@ def _build_group_rows(title: str, shares: Mapping[str, Share]) -> Iterator[list[
         ]
 
 
+def _format_mention(split: str, mention: GoldMention, remark: str) -> str:
+    """Return a line about a mention: its split, document, span, text and entity, and the remark."""
+    return f"{split} {mention.document} [{mention.start}, {mention.end}) {mention.surface} → {mention.entity}: {remark}"
+
+
 def _render_comparisons(scores: BenchmarkScores, width: int | None, *, details: bool) -> Iterator[str]:
     """Yield a table of the differences between JSONL and CoNLL files and, with `details`, the mentions that differ.
 
@@ -224,11 +242,7 @@ def _render_comparisons(scores: BenchmarkScores, width: int | None, *, details: 
             ("only in the CoNLL", comparison.conll_only),
             ("with another title in the CoNLL", comparison.title_changes),
         ):
-            lines += [
-                f"{split} {mention.document} [{mention.start}, {mention.end}) {mention.surface} → "
-                f"{mention.entity}: {difference}"
-                for mention in mentions
-            ]
+            lines += [_format_mention(split, mention, difference) for mention in mentions]
     yield draw_text(rows, width=width)
     if lines:
         yield wrap_text("\n".join(lines), width) if details else "--details lists the mentions that differ"

@@ -5,17 +5,24 @@ A stage is a step of a system: detection, candidates or ranking.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
+from karat.model.document import Candidate, Document, Prediction, Response
 from karat.model.errors import UsageError
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.run import Run
 from karat.model.spec.external_access import TrainingSetup
+from karat.model.spec.format import Format
 from karat.model.spec.system import Claim, Link, Refine, System, option
+from karat.storage.files import Source
 from karat.systems.claims.zelda_2023 import list_setup_claims
 from karat.systems.linking.lexicon import build_lexicon, snapshot_metadata
 from karat.systems.linking.neural.metadata import get_fingerprint
-from karat.systems.linking.stages import USE_GIVEN_MENTIONS, chain_stages, make_candidate_stage
+from karat.systems.linking.stages import USE_GIVEN_MENTIONS, chain_stages, make_candidate_stage, make_document_stage
 
 FOLDER_DESCRIPTION = "Folder written by `karat train`."
 
@@ -25,8 +32,11 @@ class ModelOptions:
     """The options of a system with a trained model."""
 
     argument: str = option("", FOLDER_DESCRIPTION)
-    kb: str = option("", "Snapshot whose names define the candidates of a mention; empty: all entities.")
+    kb: str = option(
+        "", "Snapshot whose names define the candidates of a mention; without any, all entities of the model compete."
+    )
     candidates: int = option(20, "Maximum number of candidates per mention.")
+    candidate_file: str = option("", "Predictions whose candidates the mentions get, as `karat train --candidates`.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ def build_model_system(
     """Build the system of a `kind` of trained models, with its `title`, `description` and type of `options`.
 
     `prediction_options`: as in `make_ranking_stage`, for the options. `needs_candidates`: whether the model links no
-    mention without candidates; outside a pipeline, the option `kb` is then required. `setups`, `citation` and `claims`:
+    mention without candidates; outside a pipeline, they must come from an option. `setups`, `citation` and `claims`:
     as in `System`; what `setups` report is added to the claims.
     """
 
@@ -61,10 +71,10 @@ def build_model_system(
         return make_ranking_stage(options, kind, prediction_options(options))
 
     def start(options: ModelOptions, gold_mentions: bool) -> Link:
-        if needs_candidates and not options.kb:
+        if needs_candidates and not (options.kb or options.candidate_file):
             raise UsageError(
-                f"{kind} ranks candidates and has none. Write {kind}[kb=SNAPSHOT]:DIR, or make it the last part of a "
-                "pipeline."
+                f"{kind} ranks candidates and has none. Write {kind}[kb=SNAPSHOT]:DIR or "
+                f"{kind}[candidate-file=FILE]:DIR, or make it the last part of a pipeline."
             )
         return start_model(options, rank(options))
 
@@ -105,17 +115,87 @@ def make_ranking_stage(options: ModelOptions, kind: str, prediction_options: Map
 def start_model(options: ModelOptions, rank: Refine) -> Link:
     """Return the function that links given mentions with the ranking stage `rank`.
 
-    Candidates come from the snapshot in the option `kb`; without it, mentions have none.
+    Candidates come from the option `candidate_file`, or else from the snapshot in `kb`; otherwise mentions have none.
     """
-    candidate_stages = (
-        [make_candidate_stage(build_lexicon(options.kb, "both"), options.candidates)] if options.kb else []
-    )
-    return chain_stages(USE_GIVEN_MENTIONS, *candidate_stages, rank)
+    if options.candidate_file:
+        listed = collect_candidates([_load_candidates(options.candidate_file)])
+        _check_ids(options, options.candidate_file, (entity for entities in listed.values() for entity in entities))
+        return chain_stages(USE_GIVEN_MENTIONS, _make_listed_candidate_stage(listed), rank)
+    if options.kb:
+        lexicon = build_lexicon(options.kb, "both")
+        _check_ids(options, options.kb, lexicon.ids)
+        return chain_stages(USE_GIVEN_MENTIONS, make_candidate_stage(lexicon, options.candidates), rank)
+    return chain_stages(USE_GIVEN_MENTIONS, rank)
+
+
+def _check_ids(options: ModelOptions, source: str, ids: Iterable[str]) -> None:
+    """Raise `UsageError` if a model knows none of the ids of candidates from `source` and cannot read their names."""
+    from karat.systems.linking.neural.ranking import load_linker
+
+    linker = load_linker(options.argument)
+    if not linker.model.reads_names and linker.codes.keys().isdisjoint(ids):
+        raise UsageError(
+            f"{options.argument} knows no candidate of {source}, so all its entities would compete. "
+            f"Use candidates with ids such as {linker.entities[0]!r}."
+        )
+
+
+def _load_candidates(path: str) -> Run:
+    """Load the predictions with the candidates of mentions; raise `UsageError` if they have none."""
+    source = Source(path)
+    formats = [get_plugin("formats", name, Format) for name in list_plugins("formats")]  # `load_run` imports plugins
+    readers = [
+        spec.read_run
+        for spec in formats
+        if spec.read_run is not None and not source.is_folder and spec.recognises(source.first_bytes)
+    ]
+    if len(readers) != 1:
+        raise UsageError(f"{path}: the format of the predictions is not clear. Pass predictions in Karat JSONL.")
+    run = readers[0](source)
+    if not collect_candidates([run]):
+        raise UsageError(f"{path}: the predictions have no candidates. Pass predictions with `candidates`.")
+    return run
+
+
+def _make_listed_candidate_stage(candidates: Mapping[tuple[str, int, int], Sequence[str]]) -> Refine:
+    """Return the stage that gives each mention its `candidates`, by document id, start and end."""
+
+    def propose(document: Document, response: Response) -> Response:
+        predictions = [
+            Prediction(
+                prediction.start,
+                prediction.end,
+                candidates=tuple(
+                    Candidate(entity) for entity in candidates.get((document.id, prediction.start, prediction.end), ())
+                ),
+            )
+            for prediction in response.predictions
+        ]
+        return replace(response, predictions=tuple(predictions))
+
+    return make_document_stage(propose)
+
+
+def collect_candidates(runs: Sequence[Run]) -> dict[tuple[str, int, int], list[str]]:
+    """Return the entity ids of the candidates in some runs, by document id, start and end of the mention.
+
+    Ids are sorted, because their order is a decision of another system. The last run with a mention counts.
+    """
+    return {
+        (response.id, prediction.start, prediction.end): sorted(
+            {candidate.entity for candidate in prediction.candidates}
+        )
+        for run in runs
+        for response in run
+        for prediction in response.predictions
+        if prediction.candidates
+    }
 
 
 def model_fingerprint(options: ModelOptions, kind: str) -> dict[str, str]:
-    """Return manifest entries on the weights and training data of a model and on the snapshot of its candidates."""
+    """Return manifest entries on the weights and training data of a model and on where its candidates come from."""
     return {
         **(get_fingerprint(options.argument, kind) if options.argument else {}),
         **(snapshot_metadata(options.kb) if options.kb else {}),
+        **({"candidates": _load_candidates(options.candidate_file).digest} if options.candidate_file else {}),
     }

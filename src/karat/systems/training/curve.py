@@ -90,6 +90,7 @@ class TrainingResult:
     `n_entities`: number of entities.
     `counts`: counts of used and skipped mentions, by description.
     `device`: name of the device.
+    `has_dev_candidates`: whether development mentions were linked among given candidates.
     """
 
     kind: Kind
@@ -100,3 +101,4 @@ class TrainingResult:
     n_entities: int
     counts: Mapping[str, int]
     device: str
+    has_dev_candidates: bool = False

@@ -123,12 +123,15 @@ class CardScores(msgspec.Struct, frozen=True, omit_defaults=True):
 def collect_facts(result: TrainingResult, train: Corpus, dev: Corpus | None, encoder: str) -> dict[str, str]:
     """Return the facts of a training for its card; those that are unknown are missing."""
     epochs, accuracy = result.curve.epochs, result.curve.accuracy
+    scope = " among given candidates" if result.has_dev_candidates else ""
     facts = {
         "language": train.metadata.get("language", ""),
         "training data": _name_corpus(train),
         "licence of the training data": train.metadata.get("licence", ""),
         "development data": "none" if dev is None else _name_corpus(dev),
-        "accuracy on the development data": "none" if accuracy is None else f"{accuracy:.4f}, which chose the epoch",
+        "accuracy on the development data": "none"
+        if accuracy is None
+        else f"{accuracy:.4f}{scope}, which chose the epoch",
         "encoder": Path(encoder).name,
         "entities": f"{result.n_entities:,}",
         "weights": f"{sum(result.parameters.values()):,}",

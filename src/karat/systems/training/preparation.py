@@ -15,6 +15,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.model.errors import UsageError
 from karat.model.run import Run
+from karat.systems.linking.model_system import collect_candidates
 from karat.systems.linking.neural.bart import BartPieces
 from karat.systems.linking.neural.entity_texts import find_aliases, find_descriptions, find_names
 from karat.systems.linking.neural.metadata import DESCRIPTION_KINDS, Kind
@@ -70,9 +71,9 @@ def prepare_training_data(
     `vocabulary`: entities; by default those of the training data and the candidates. Names come from the gold labels or
     from the ids.
     `kb`: snapshots with names of Wikidata ids, and with descriptions and aliases; may be empty.
-    Training data without links, or without links to the vocabulary, raise `UsageError`.
+    Training data without links, without links to the vocabulary, or without any of the candidates raise `UsageError`.
     """
-    candidates = _collect_candidates(candidate_runs)
+    candidates = collect_candidates(candidate_runs)
     train_entities = dict.fromkeys(str(label.entity) for document in train for label in _select_linked_labels(document))
     entities = vocabulary or [
         *train_entities,
@@ -95,12 +96,29 @@ def prepare_training_data(
         return tokenise_texts(kind, pieces, texts, options.context, options.max_length)
 
     weak_names = dict(zip(codes, names, strict=True)) if options.weak_labels else {}
-    parts = [
-        None if part is None else _to_snippets(part, codes, candidates, tokenise, options, counts, part_names)
-        for part, part_names in ((train, weak_names), (dev, {}))
-    ]
-    train_part = parts[0]
-    assert train_part is not None
+    counts_candidates = bool(candidate_runs) or kind == "cross-encoder"
+
+    def to_snippets(part: Corpus, usage: str, part_names: Mapping[str, str]) -> Snippets:
+        part_counts: Counter[str] = Counter()
+        snippets = _to_snippets(part, codes, candidates, tokenise, options, part_counts, part_names)
+        if not counts_candidates:
+            del part_counts["mentions without candidates"]
+        counts.update({f"{description} ({usage})": count for description, count in part_counts.items()})
+        return snippets
+
+    train_part = to_snippets(train, "training", weak_names)
+    dev_part = None if dev is None else to_snippets(dev, "development", {})
+    if dev is not None:
+        texts = set(train.texts)
+        counts["development documents with a text of the training data, so the accuracy on dev is too high"] = sum(
+            text in texts for text in dev.texts
+        )
+    needed = [train_part] if options.softmax == "listed" or dev_part is None else [train_part, dev_part]
+    if candidate_runs and not any(len(part.candidates) for part in needed):
+        raise UsageError(
+            f"no mention of {train.name} has candidates. Pass predictions for the same documents, spans and entities: "
+            "--candidates FILE"
+        )
     if options.single_mention:
         n_mentions = train_part.n_mentions
         train_part = train_part.select_mentions(_draw_mentions(train_part, options.seed))
@@ -109,7 +127,7 @@ def prepare_training_data(
     if options.pretrain_epochs:
         pretrain = tokenise(_make_name_texts(list(codes), names, descriptions, kb, options))
         counts["names for pre-training"] = pretrain.n_mentions
-    return TrainingData(list(codes), names, train_part, parts[1], dict(counts), descriptions, pretrain)
+    return TrainingData(list(codes), names, train_part, dev_part, dict(counts), descriptions, pretrain)
 
 
 def _draw_mentions(snippets: Snippets, seed: int) -> NDArray[np.intp]:
@@ -137,22 +155,6 @@ def _make_name_texts(
         hint = (descriptions[code] if descriptions else "") or qualifier
         texts.append(MarkedText(f"{name}, {hint}" if hint else name, [(0, len(name))], [code]))
     return texts
-
-
-def _collect_candidates(runs: Sequence[Run]) -> dict[tuple[str, int, int], list[str]]:
-    """Return the entity ids of the candidates in some runs, by document id, start and end of the mention.
-
-    Ids are sorted, because their order is a decision of another system. The last run with a mention counts.
-    """
-    return {
-        (response.id, prediction.start, prediction.end): sorted(
-            {candidate.entity for candidate in prediction.candidates}
-        )
-        for run in runs
-        for response in run
-        for prediction in response.predictions
-        if prediction.candidates
-    }
 
 
 def _select_linked_labels(document: Document) -> list[Label]:
@@ -198,7 +200,7 @@ def _to_snippets(
     for document in corpus:
         labels = _select_linked_labels(document)
         mentions = [(label.start, label.end, str(label.entity)) for label in labels]
-        counts["linked mentions for training and development"] += len(mentions)
+        counts["linked mentions"] += len(mentions)
         weak = _find_weak_mentions(document.text, mentions, weak_names)
         counts["weak labels"] += len(weak)
         mentions += weak
@@ -207,9 +209,7 @@ def _to_snippets(
         candidate_ids = [candidates_by_span.get((document.id, start, end), ()) for start, end, _ in mentions]
         candidates = [[codes[entity] for entity in entities if entity in codes] for entities in candidate_ids]
         counts["mentions whose entity is not in the vocabulary"] += gold.count(UNKNOWN_ENTITY)
-        counts["mentions without candidates"] += (
-            sum(1 for entity in candidates if not entity) if candidates_by_span else 0
-        )
+        counts["mentions without candidates"] += sum(1 for codes_of_mention in candidates if not codes_of_mention)
         title = get_title(document) if options.title_context else ""
         spans = [(start, end) for start, end, _ in mentions]
         texts.append(MarkedText(document.text, spans, gold, candidates, title))

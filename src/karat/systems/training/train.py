@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -77,6 +78,7 @@ def train_linker(
     from karat.systems.training.trainer import fit
 
     device_name = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    _check_device(device_name)
     torch.manual_seed(options.seed)
     reader, pieces = _load_reader(kind, encoder, bart, options)
     data = prepare_training_data(train, dev, candidate_runs, pieces, options, vocabulary, kind=kind, kb=kb)
@@ -95,6 +97,15 @@ def train_linker(
         options,
         pretrain=data.pretrain,
         folder=folder,
+        inputs={
+            "training data": train.digest,
+            "development data": "" if dev is None else dev.digest,
+            "candidates": " ".join(run.digest for run in candidate_runs),
+            "entities": hashlib.sha256(json.dumps([data.entities, data.names, data.descriptions]).encode()).hexdigest()[
+                :16
+            ],
+            "encoder": Path(bart or encoder).name,
+        },
         resume=resume,
         report=report,
         announce=announce,
@@ -109,6 +120,7 @@ def train_linker(
         len(data.entities),
         counts,
         _describe_device(device_name),
+        data.dev is not None and len(data.dev.candidates) > 0,
     )
     record = {"curve": curve.to_dict(), "parameters": dict(result.parameters), "counts": counts}
     (folder / CURVE).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
@@ -188,6 +200,17 @@ def _count_unwritable(model: LinkingModel) -> dict[str, int]:
         f"titles of more than {MAX_STEPS} tokens, which are not written by default": model.trie.count_longer(),
         "titles whose tokens are those of another title, which is written instead": model.n_entities - len(model.trie),
     }
+
+
+def _check_device(device_name: str) -> None:
+    """Raise `UsageError` if PyTorch has no device of this name here."""
+    import torch
+
+    try:
+        torch.empty(0, device=torch.device(device_name))
+    except (RuntimeError, AssertionError) as problem:
+        message = str(problem).partition("\n")[0].rstrip(".")
+        raise UsageError(f"{device_name!r} cannot be used ({message}). Name another --device, or omit it.") from None
 
 
 def _describe_device(device_name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from math import log
@@ -28,7 +28,7 @@ from karat.systems.training.options import TrainingOptions
 _MAX_LOGITS: Final = 1 << 29  # two gigabytes
 
 
-_LAYOUT: Final = 2
+_LAYOUT: Final = 3
 _SEEDS_PER_RUN: Final = 100_003
 _MEASURED_STEPS: Final = 4
 
@@ -41,6 +41,7 @@ def fit(
     *,
     pretrain: Snippets | None = None,
     folder: Path | None = None,
+    inputs: Mapping[str, str] | None = None,
     resume: bool = False,
     report: Callable[[Epoch], None] = lambda epoch: None,
     announce: Callable[[TimeEstimate], None] = lambda estimate: None,
@@ -50,6 +51,7 @@ def fit(
 
     `pretrain`: data of the first epochs, as many as the options name.
     `folder`: folder for a checkpoint after each epoch.
+    `inputs`: digests of everything that is trained with, by description; a checkpoint of others is not resumed.
     `resume`: continue from the checkpoint; the weights are the same as without interruption.
     `report`: called with each finished epoch.
     `announce`: called with the expected duration, after the first steps, and once more if `dev` is to be scored.
@@ -62,11 +64,11 @@ def fit(
         model.encoder.compile()
     trainer = Trainer(model, train, dev, options, pretrain, announce)
     if resume and folder is not None and (folder / CHECKPOINT).exists():
-        trainer.restore(_read_checkpoint(folder / CHECKPOINT, options))
+        trainer.restore(_read_checkpoint(folder / CHECKPOINT, options, inputs or {}))
     while not trainer.is_finished:
         report(trainer.run_epoch())
         if folder is not None:
-            trainer.save(folder / CHECKPOINT)
+            trainer.save(folder / CHECKPOINT, inputs or {})
         if should_stop():
             break
     return trainer.finish()
@@ -240,13 +242,17 @@ class Trainer:
         self.model.eval()
         return self.curve
 
-    def save(self, path: Path) -> None:
-        """Write a checkpoint file; the previous one remains until it is complete. Raise `UsageError` if that fails."""
+    def save(self, path: Path, inputs: Mapping[str, str]) -> None:
+        """Write a checkpoint file with `inputs`; the previous one remains until it is complete.
+
+        Raise `UsageError` if that fails.
+        """
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
         state = {
             "layout": _LAYOUT,
             "options": self.options.to_dict(),
+            "inputs": dict(inputs),
             "curve": self.curve.to_dict(),
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -273,8 +279,8 @@ class Trainer:
         self.best_weights = state["best_weights"]
 
 
-def _read_checkpoint(path: Path, options: TrainingOptions) -> dict[str, Any]:
-    """Read a checkpoint file; raise `InputError` if it is invalid, `UsageError` if it has other options."""
+def _read_checkpoint(path: Path, options: TrainingOptions, inputs: Mapping[str, str]) -> dict[str, Any]:
+    """Read a checkpoint file; raise `InputError` if it is invalid, `UsageError` if it has other options or inputs."""
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         layout, saved_options = state["layout"], TrainingOptions.from_dict(state["options"])
@@ -289,6 +295,10 @@ def _read_checkpoint(path: Path, options: TrainingOptions) -> dict[str, Any]:
         raise UsageError(
             f"{path} was trained with another {', '.join(differences)}. Use the same options, or train again."
         )
+    saved_inputs = state.get("inputs", {})
+    differences = [name for name in {**saved_inputs, **inputs} if saved_inputs.get(name) != inputs.get(name)]
+    if differences:
+        raise UsageError(f"{path} was trained with other {', '.join(differences)}. Use the same, or train again.")
     return state
 
 

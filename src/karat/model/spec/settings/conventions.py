@@ -43,6 +43,12 @@ class GoldMentionAlignment(Convention):
         "exact",
         "If mentions are given, only predictions on exactly these spans count.",
     )
+    BEST = (
+        "best",
+        "If mentions are given, only predictions on exactly these spans count. Of several on one span, only that with "
+        "the highest score counts, the first on ties; a span with several mentions has as many.",
+        ORDER_DEPENDENT,
+    )
     BEST_OVERLAP = (
         "best-overlap",
         "If mentions are given, each takes the entity of the overlapping prediction with the highest score, the first "

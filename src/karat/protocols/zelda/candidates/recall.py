@@ -9,7 +9,9 @@ from typing import Final
 
 import numpy as np
 
+from karat.model.document import Candidate, Prediction, Response
 from karat.model.errors import InputError
+from karat.model.run import Run
 from karat.model.tables.columns import Bools, Longs
 from karat.protocols.zelda.candidates.candidate_lists import CandidateLists
 from karat.protocols.zelda.split_predictions import GoldMention, group_shares, unweighted_mean
@@ -126,6 +128,24 @@ def measure_recall(
         split: _split_recall(split, mentions, candidates, candidate_lists.has_counts)
         for split, mentions in splits.items()
     }
+
+
+def look_up_candidates(
+    candidate_lists: CandidateLists, splits: Mapping[str, Sequence[GoldMention]], lookup: str = "zelda"
+) -> dict[str, Run]:
+    """Return the candidates of the mentions of each split as predictions without links, best first."""
+    surfaces = [mention.surface for mentions in splits.values() for mention in mentions]
+    candidates = candidate_lists.find_candidates(surfaces, lookup)
+    runs = {}
+    for split, mentions in splits.items():
+        predictions: dict[str, list[Prediction]] = {}
+        for mention in mentions:
+            listed = tuple(map(Candidate, candidates[mention.surface]))
+            predictions.setdefault(mention.document, []).append(
+                Prediction(mention.start, mention.end, candidates=listed)
+            )
+        runs[split] = Run.from_responses((Response(id, tuple(items)) for id, items in predictions.items()), name=split)
+    return runs
 
 
 def _split_recall(

@@ -148,7 +148,7 @@ class TrainedLinker:
     def load(cls, folder: Path, device: str = "cpu") -> TrainedLinker:
         """Load the model of a folder onto a device, in evaluation mode.
 
-        Missing files raise `UsageError`; invalid ones raise `InputError`.
+        Missing files raise `UsageError`; invalid or changed ones raise `InputError`.
         """
         metadata = read_metadata(folder)
         vocabulary = _read_entities(folder / _ENTITIES)
@@ -180,6 +180,13 @@ class TrainedLinker:
                 expected=f"the weights of {metadata['kind']}",
                 remedy="Train the model again",
             ) from None
+        if _hash_files(folder / _WEIGHTS, folder / _ENTITIES) != metadata["digest"]:
+            raise InputError(
+                str(folder),
+                actual=f"other weights or entities than {METADATA_FILE} has a digest of",
+                expected="the files of one training",
+                remedy="Copy the whole folder again",
+            )
         linker.model.to(torch.device(device)).eval()
         return linker
 
