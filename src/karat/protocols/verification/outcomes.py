@@ -264,7 +264,7 @@ def select_judgements(
     controls = {task.number for task in campaign.tasks if task.is_control}
     judgements: dict[tuple[int, int], list[Judgement]] = defaultdict(list)
     excluded: Counter[str] = Counter()
-    added: Counter[TextLink] = Counter()
+    added: dict[TextLink, set[str]] = defaultdict(set)
     tasks = {task.number: task for task in campaign.tasks}
     votes = [record for record in records if not record.is_lead_decision]
     effective = effective_judgements(votes)
@@ -274,15 +274,16 @@ def select_judgements(
         if reason is not None:
             excluded[reason] += 1
         elif judgement.decision is Decision.ADD:
-            added[
-                TextLink(
-                    tasks[judgement.task].document, judgement.start or 0, judgement.end or 0, judgement.becomes or ""
-                )
-            ] += 1
+            location = TextLink(
+                tasks[judgement.task].document, judgement.start or 0, judgement.end or 0, judgement.becomes or ""
+            )
+            added[location].add(judgement.judge)
         elif judgement.link is not None:
             judgements[judgement.task, judgement.link].append(judgement)
     counts = {reason: count for reason, count in excluded.items() if count}
-    return SelectedJudgements(judgements, counts, added, {} if machine else _find_lead_decisions(records, tasks))
+    additions = {location: len(judges) for location, judges in added.items()}
+    lead_decisions = {} if machine else _find_lead_decisions(records, tasks)
+    return SelectedJudgements(judgements, counts, additions, lead_decisions)
 
 
 def _find_lead_decisions(records: Iterable[Judgement], tasks: Mapping[int, JudgingTask]) -> dict[TextLink, Judgement]:
