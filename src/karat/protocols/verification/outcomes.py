@@ -393,11 +393,11 @@ def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Seq
     for column, decisions in enumerate(rows):
         codes[: len(decisions), column] = decisions
     observed, kappa, alpha = map(_nan_to_none, (full_agreement(codes), fleiss_kappa(codes), krippendorff_alpha(codes)))
-    pairs = tuple(_pair_agreements(decisions_by_link))
+    pairs = tuple(pair_agreements(decisions_by_link))
     return JudgeAgreement(len(rows), observed, kappa, alpha, pairs=pairs, judgements=sum(map(len, rows)))
 
 
-def _pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:
+def pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:
     """Yield the agreement of each pair of judges with common links, sorted by their names.
 
     Each mapping is one link: from judge to decision, as an index into `OUTCOMES`.
@@ -411,6 +411,12 @@ def _pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator
         yield PairAgreement(
             judge_a, judge_b, len(pairs), float((codes[0] == codes[1]).mean()), _nan_to_none(cohen_kappa(codes))
         )
+
+
+def mean_agreement(judge: str, pairs: Iterable[PairAgreement]) -> float | None:
+    """Return the mean share of equal decisions of a judge with each other judge; None without common links."""
+    shares = [pair.observed for pair in pairs if judge in (pair.judge_a, pair.judge_b)]
+    return sum(shares) / len(shares) if shares else None
 
 
 def _nan_to_none(value: float) -> float | None:
