@@ -176,6 +176,7 @@ def test_agreement_is_that_of_the_report(store, clock):
 def test_agreement_with_others_is_the_mean_over_pairs_also_for_judges_who_failed(store, clock):
     from karat.protocols.verification.measures import measure_campaign
     from karat.protocols.verification.outcomes import last_decisions, select_judgements
+    from karat.web.campaigns.lead import LeadQuery
 
     people = {worker: enter(store, worker) for worker in ("anna", "dan", "ben", "cleo")}
     for worker, person in people.items():
@@ -196,6 +197,10 @@ def test_agreement_with_others_is_the_mean_over_pairs_also_for_judges_who_failed
     campaign_view, now = view(store, clock)
     rows = {row.person: row.figures for row in campaign_view.build_overview(now).persons}
     assert {figure.title: figure.value for figure in rows[people["dan"]]}["Agrees with others"] == 1.0
+    listed = campaign_view.find_cases(LeadQuery("judged", None, None, 0), now)
+    n_excluded = sum(item.is_excluded for case in monitor.find_cases("judged") for item in case.judgements)
+    assert listed.title == f"Judged links ({n_excluded} of the decisions do not count)"
+    assert n_excluded > 0
 
 
 def test_lead_tokens_are_stored_as_hashes_and_end_with_access(store, clock):

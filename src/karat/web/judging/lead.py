@@ -219,8 +219,12 @@ class CampaignView:
         selected = select_page(cases, query.offset)
         ids = {id for case in selected for id in _list_entities(case)}
         entities = self.entities.get_entities(ids)
+        n_excluded = sum(item.is_excluded for case in cases for item in case.judgements)
+        has_other = query.show != "excluded" and n_excluded
         return LeadCaseList(
-            _TITLES[query.show],
+            f"{_TITLES[query.show]} ({n_excluded:,} of the decisions do not count)"
+            if has_other
+            else _TITLES[query.show],
             len(cases),
             sum(len(case.judgements) for case in cases),
             tuple(self._describe_case(case, entities, self._monitor(now)) for case in selected),
