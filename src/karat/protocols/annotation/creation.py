@@ -102,7 +102,8 @@ def create_project(
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         raise UsageError(
-            f"systems need different names, not {', '.join(names)}. Pass each file once, and rename files of equal name."
+            f"systems need different names, not {', '.join(names)}. Pass each file once, and rename files of the same "
+            "name."
         )
     if not runs and options.prefill not in (None, "none"):
         raise UsageError(
