@@ -23,6 +23,7 @@ from karat.storage.database_errors import (
 if TYPE_CHECKING:
     from sqlalchemy import Column, Connection, Engine, ExceptionContext, MetaData, Row, Select
 
+_NO_DATABASE = "file is not a database"  # as SQLite says
 _BUSY_MS = 30_000  # milliseconds to wait for another process that writes
 _PATIENCE = 8.0  # seconds to wait for a server of PostgreSQL that restarts; clients wait 30 seconds at most
 _FIRST_PAUSE, _MAX_PAUSE = 0.05, 0.5  # seconds between two attempts
@@ -253,6 +254,13 @@ def open_database(address: str, *, create: bool = False, command: str = "verify"
         engine.connect().close()
     except (DatabaseError, UnicodeDecodeError) as problem:  # a damaged file may make a message that is no UTF-8
         reason = str(getattr(problem, "orig", problem)).strip().splitlines()[0]
+        if reason == _NO_DATABASE:
+            raise InputError(
+                address,
+                actual="a file that is no database",
+                expected="the database of a campaign",
+                remedy=f"Pass the NAME.sqlite of karat {command} create",
+            ) from None
         raise InputError(
             _hide_credentials(address),
             actual=f"a database that cannot be opened ({reason})",

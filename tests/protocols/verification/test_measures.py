@@ -63,7 +63,8 @@ def test_the_union_shown_is_the_one_divided_by():
     assert {name: scores.counts.union for name, scores in found.sources[0].posthoc.items()} == {"paper": 3, "code": 2}
     assert found.missing_from_gold["code"] == MissingShare(missing=0, union=3, share=0)
     text = " ".join(render_page([found]).split())
-    assert "Recall divides by the union: 3 links by paper, 2 links by code, where overlapping links count once." in text
+    union = "3 links by paper, 2 links by code (3 accepted, but overlapping ones count once)."
+    assert f"Recall divides by the union: {union}" in text
     assert "missing from the gold: 0 of 3 distinct links accepted by code (0.0 %)" in text
 
 

@@ -173,6 +173,36 @@ def test_agreement_is_that_of_the_report(store, clock):
     assert counts == [sum(source.outcomes[index] for source in report.sources) for index in range(3)]
 
 
+def test_agreement_with_others_is_the_mean_over_pairs_also_for_judges_who_failed(store, clock):
+    from karat.protocols.verification.measures import measure_campaign
+    from karat.protocols.verification.outcomes import last_decisions, select_judgements
+    from karat.web.campaigns.lead import LeadQuery
+
+    people = {worker: enter(store, worker) for worker in ("anna", "dan", "ben", "cleo")}
+    for worker, person in people.items():
+        judge_tasks(store, clock, person, is_wrong=worker == "dan")
+    monitor = watch(store, clock)
+    report = measure_campaign(store.campaign, store.get_records(), resamples=0)
+    counted = last_decisions(store.campaign, select_judgements(store.campaign, store.get_records()).judgements)
+    for worker in ("anna", "ben", "cleo"):
+        person = people[worker]
+        shares = [pair.observed for pair in report.agreement.pairs if person in (pair.judge_a, pair.judge_b)]
+        n_shared = monitor.count_by_person("shared")[person]
+        assert monitor.measure_agreement(person) == (sum(shares) / len(shares) if shares else None, n_shared)
+    assert monitor.qualities[people["dan"]].control_result == "failed"
+    assert people["dan"] not in {judge for decisions in counted.values() for judge in decisions}
+    share, n_shared = monitor.measure_agreement(people["dan"])
+    assert share == 1.0, "all judges verify all links outside controls"
+    assert n_shared > 0
+    campaign_view, now = view(store, clock)
+    rows = {row.person: row.figures for row in campaign_view.build_overview(now).persons}
+    assert {figure.title: figure.value for figure in rows[people["dan"]]}["Agrees with others"] == 1.0
+    listed = campaign_view.find_cases(LeadQuery("judged", None, None, 0), now)
+    n_excluded = sum(item.is_excluded for case in monitor.find_cases("judged") for item in case.judgements)
+    assert listed.title == f"Judged links ({n_excluded} of the decisions do not count)"
+    assert n_excluded > 0
+
+
 def test_lead_tokens_are_stored_as_hashes_and_end_with_access(store, clock):
     token = store.create_lead_token("carla")
     assert store.is_lead_token(token)

@@ -175,6 +175,42 @@ def test_of_two_links_for_one_nil_the_one_with_more_votes_is_taken():
     assert overlay.header.undecided == {"accepted links that overlap others": 1}
 
 
+def test_a_link_that_judges_remove_and_accept_stays_as_it_is_until_the_lead_removes_it():
+    label = Label(*PLACES["Anna"], "Q1", optional=True, types=("PER",), name="Anna", mention_id="m")
+    gold = Corpus.from_documents([Document("d", TEXT, (label,))], name="toy")
+    made = build_campaign(gold, [run(Anna="Q2"), run("t", Anna="Q3")], name="toy", controls=0, judges=2)
+    decisions = {("gold", "Anna"): R, ("s", "Anna"): "http://www.wikidata.org/entity/Q1", ("t", "Anna"): R}
+    records = judged(made, decisions) + judged(made, decisions, "ben")
+    overlay = build_overlay(made, records)
+    assert (overlay.changes, overlay.header.undecided) == ((), {"contradictory judgements": 1})
+    assert [(one.action, one.entity, one.votes) for one in overlay.contradictions] == [("remove", "Q1", {"remove": 2})]
+    assert apply_overlay(gold, overlay).corpus["d"].labels == (label,)
+    tied = judged(made, decisions) + judged(made, decisions | {("gold", "Anna"): V}, "ben")
+    (removal,) = judged(made, {("gold", "Anna"): R}, "lead")
+    lead = msgspec.structs.replace(removal, is_lead_decision=True)
+    (change,) = build_overlay(made, [*tied, lead]).changes
+    assert (change.action, change.entity) == ("remove", "Q1")
+
+
+def test_a_judge_has_one_vote_on_a_link_of_several_sources():
+    """One judge removes the link of two sources and verifies that of a third one; the last judgement counts."""
+    made = build_campaign(
+        corpus(Anna="Q1", Ulm="Q2"), [run("s", Anna="Q1"), run("t", Anna="Q1")], name="toy", controls=0
+    )
+    later = [
+        msgspec.structs.replace(record, server_time="2026-01-02T00:00:00+00:00")
+        for record in judged(made, {("gold", "Anna"): V})
+    ]
+    records = [*later, *judged(made, {("s", "Anna"): R, ("t", "Anna"): R})]
+    assert build_overlay(made, records).changes == ()
+    sooner = [msgspec.structs.replace(record, server_time="2025-01-01T00:00:00+00:00") for record in later]
+    (change,) = build_overlay(made, [*records[1:], *sooner]).changes
+    assert (change.action, change.votes) == ("remove", {"remove": 1})
+    added = {"decision": Decision.ADD, "server_time": "", "start": 26, "end": 30, "becomes": "Q4", "judge": "anna"}
+    (change,) = build_overlay(made, [Judgement(id=str(task), task=task, **added) for task in range(3)]).changes
+    assert (change.action, change.votes) == ("add", {"add": 1})
+
+
 spans = st.tuples(st.integers(0, 20), st.integers(1, 8)).map(lambda one: (one[0], one[0] + one[1]))
 gold_labels = st.lists(
     st.builds(
@@ -195,7 +231,7 @@ gold_labels = st.lists(
     st.sampled_from(["all", "false-positives", "disagreements"]),
     st.randoms(use_true_random=False),
 )
-def test_an_overlay_promises_what_is_applied(labels, predictions, priority, random):
+def test_an_overlay_promises_what_is_applied_and_never_adds_what_it_removes(labels, predictions, priority, random):
     try:
         gold = Corpus.from_documents([Document("d", TEXT, tuple(labels))], name="toy")
     except InputError:
@@ -216,12 +252,17 @@ def test_an_overlay_promises_what_is_applied(labels, predictions, priority, rand
             decision=(decision := random.choice([V, V, R, Decision.MODIFY])),
             server_time="",
             entity=link.entity,
-            becomes="Q8" if decision is Decision.MODIFY else None,
+            becomes=random.choice(["Q1", "Q2", "Q8"]) if decision is Decision.MODIFY else None,
         )
         for task in made.tasks
         for place, link in enumerate(task.links)
     ]
     overlay = build_overlay(made, records)
+    removed, added = (
+        {(change.start, change.end, change.entity) for change in overlay.changes if change.action == action}
+        for action in ("remove", "add")
+    )
+    assert not removed & added
     patched = apply_overlay(gold, overlay)
     assert patched.excluded == {}
     assert patched.applied == Counter(change.action for change in overlay.changes)

@@ -320,7 +320,7 @@ def test_a_database_without_campaign_is_refused(address, tmp_path):
     open_database(address, create=True)
     if "://" not in address:
         (tmp_path / "text.sqlite").write_text("no database at all, but long enough to look at it " * 20)
-        with pytest.raises(InputError, match=r"no campaign|cannot be opened"):
+        with pytest.raises(InputError, match=r"a file that is no database; .*NAME\.sqlite of karat verify create"):
             CampaignStore.open(str(tmp_path / "text.sqlite"))
         with pytest.raises(InputError, match="no such file"):
             CampaignStore.open(str(tmp_path / "none.sqlite"))

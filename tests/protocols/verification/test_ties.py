@@ -318,3 +318,12 @@ def test_the_command_lists_and_decides(store, karat_cli):
     done = karat_cli("verify", "ties", path, "--decide", f"{names['Chur']}=verify", "--decide", "99:0=verify")
     assert done.code == 2
     assert measure_campaign(store.campaign, store.get_records()).ties.decided == 1, "nothing is half stored"
+
+
+def test_the_command_lists_links_that_judges_remove_and_accept(tmp_path, karat_cli):
+    made = build_campaign(corpus(Anna="Q1"), [run(Anna="Q2")], name="toy", controls=0)
+    store = create_store(tmp_path, made)
+    store.import_records(judged(made, {("gold", "Anna"): R, ("s", "Anna"): "Q1"}))
+    done = karat_cli("verify", "ties", store.database.label)
+    assert "contradictory judgements: judges remove 1 gold link, but accept the same elsewhere" in done.out
+    assert done.out.split()[-6:] == ["d", "0-4", "Anna", "Q1", "remove", "1"]

@@ -101,7 +101,10 @@ def create_project(
     options.check()
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
-        raise UsageError(f"systems need different names, not {', '.join(names)}. Rename the prediction files.")
+        raise UsageError(
+            f"systems need different names, not {', '.join(names)}. Pass each file once, and rename files of the same "
+            "name."
+        )
     if not runs and options.prefill not in (None, "none"):
         raise UsageError(
             f"--prefill {options.prefill} needs suggestions. Pass predictions or systems, or --prefill none."

@@ -78,7 +78,10 @@ def build_campaign(
     """
     names = (GOLD, *(run.name for run in runs))
     if len(set(names)) < len(names):
-        raise UsageError(f"sources need different names, not {', '.join(names)}. Rename the prediction files.")
+        raise UsageError(
+            f"sources need different names, not {', '.join(names)}. Pass each file once, and rename files of the same "
+            "name."
+        )
     selection = get_priority(priority)
     link_options = build_link_options(corpus, runs, kb)
     sources = [

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from karat.model.errors import UsageError
+from karat.protocols.campaigns.working_times import parse_time
 
 
 class Decision(StrEnum):
@@ -133,6 +134,12 @@ def select_votes(judgements: Iterable[Judgement], judges: int) -> list[Judgement
     """Return the first `judges` judgements on one link that count: verify, modify or remove, those in time first."""
     votes = (judgement for judgement in judgements if judgement.decision in OUTCOMES)
     return sorted(votes, key=lambda judgement: judgement.is_late)[:judges]
+
+
+def pool_votes(votes: Iterable[Judgement]) -> list[Judgement]:
+    """Return the last judgement of each judge among the `votes` on one link as all sources show it."""
+    ordered = sorted(votes, key=lambda judgement: parse_time(judgement.server_time))
+    return list({judgement.judge: judgement for judgement in ordered}.values())
 
 
 def find_consensus(

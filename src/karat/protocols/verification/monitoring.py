@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from karat.protocols.campaigns.working_times import parse_time
 from karat.protocols.verification.campaign import Campaign, JudgingTask
 from karat.protocols.verification.judgements import (
+    OUTCOMES,
     REQUIRED_DECISIONS,
     Decision,
     Judgement,
@@ -31,6 +32,8 @@ from karat.protocols.verification.outcomes import (
     judge_agreement,
     judge_qualities,
     last_decisions,
+    mean_agreement,
+    pair_agreements,
     select_judgements,
 )
 from karat.protocols.verification.posthoc import JudgedLink, TextLink
@@ -179,6 +182,26 @@ class CampaignMonitor:
         """Decisions of judges by link, then by judge, on the links that two or more judged."""
         decisions = last_decisions(self.campaign, self._selected)
         return {link: by_judge for link, by_judge in decisions.items() if len(by_judge) > 1}
+
+    @cached_property
+    def _all_decisions(self) -> dict[TextLink, dict[str, int]]:
+        """Decisions of all judges by link, then by judge, also of those who failed the controls."""
+        judgements: dict[tuple[int, int], list[Judgement]] = defaultdict(list)
+        for item in self.judgements:
+            number, link = item.judgement.task, item.judgement.link
+            if item.judgement.decision in OUTCOMES and link is not None and not self._tasks[number].is_control:
+                judgements[number, link].append(item.judgement)
+        return last_decisions(self.campaign, judgements)
+
+    def measure_agreement(self, person: str) -> tuple[float | None, int]:
+        """Return the mean agreement of a judge with each other judge who counts, and the number of their links."""
+        counting = {name for name, quality in self.qualities.items() if quality.control_result != "failed"} | {person}
+        shared = []
+        for by_judge in self._all_decisions.values():
+            decisions = {judge: by_judge[judge] for judge in by_judge.keys() & counting} if person in by_judge else {}
+            if len(decisions) > 1:
+                shared.append(decisions)
+        return mean_agreement(person, pair_agreements(shared)), len(shared)
 
     @property
     def n_needed(self) -> int:

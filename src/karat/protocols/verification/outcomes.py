@@ -264,7 +264,7 @@ def select_judgements(
     controls = {task.number for task in campaign.tasks if task.is_control}
     judgements: dict[tuple[int, int], list[Judgement]] = defaultdict(list)
     excluded: Counter[str] = Counter()
-    added: Counter[TextLink] = Counter()
+    added: dict[TextLink, set[str]] = defaultdict(set)
     tasks = {task.number: task for task in campaign.tasks}
     votes = [record for record in records if not record.is_lead_decision]
     effective = effective_judgements(votes)
@@ -274,15 +274,16 @@ def select_judgements(
         if reason is not None:
             excluded[reason] += 1
         elif judgement.decision is Decision.ADD:
-            added[
-                TextLink(
-                    tasks[judgement.task].document, judgement.start or 0, judgement.end or 0, judgement.becomes or ""
-                )
-            ] += 1
+            location = TextLink(
+                tasks[judgement.task].document, judgement.start or 0, judgement.end or 0, judgement.becomes or ""
+            )
+            added[location].add(judgement.judge)
         elif judgement.link is not None:
             judgements[judgement.task, judgement.link].append(judgement)
     counts = {reason: count for reason, count in excluded.items() if count}
-    return SelectedJudgements(judgements, counts, added, {} if machine else _find_lead_decisions(records, tasks))
+    additions = {location: len(judges) for location, judges in added.items()}
+    lead_decisions = {} if machine else _find_lead_decisions(records, tasks)
+    return SelectedJudgements(judgements, counts, additions, lead_decisions)
 
 
 def _find_lead_decisions(records: Iterable[Judgement], tasks: Mapping[int, JudgingTask]) -> dict[TextLink, Judgement]:
@@ -392,11 +393,11 @@ def judge_agreement(campaign: Campaign, judgements: Mapping[tuple[int, int], Seq
     for column, decisions in enumerate(rows):
         codes[: len(decisions), column] = decisions
     observed, kappa, alpha = map(_nan_to_none, (full_agreement(codes), fleiss_kappa(codes), krippendorff_alpha(codes)))
-    pairs = tuple(_pair_agreements(decisions_by_link))
+    pairs = tuple(pair_agreements(decisions_by_link))
     return JudgeAgreement(len(rows), observed, kappa, alpha, pairs=pairs, judgements=sum(map(len, rows)))
 
 
-def _pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:
+def pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator[PairAgreement]:
     """Yield the agreement of each pair of judges with common links, sorted by their names.
 
     Each mapping is one link: from judge to decision, as an index into `OUTCOMES`.
@@ -410,6 +411,12 @@ def _pair_agreements(decisions_by_link: Iterable[Mapping[str, int]]) -> Iterator
         yield PairAgreement(
             judge_a, judge_b, len(pairs), float((codes[0] == codes[1]).mean()), _nan_to_none(cohen_kappa(codes))
         )
+
+
+def mean_agreement(judge: str, pairs: Iterable[PairAgreement]) -> float | None:
+    """Return the mean share of equal decisions of a judge with each other judge; None without common links."""
+    shares = [pair.observed for pair in pairs if judge in (pair.judge_a, pair.judge_b)]
+    return sum(shares) / len(shares) if shares else None
 
 
 def _nan_to_none(value: float) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -20,7 +20,16 @@ from karat.model.json.decoder import read_json_value
 from karat.model.results.result import Result
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.protocols.verification.campaign import Campaign
-from karat.protocols.verification.judgements import PEOPLE, Decision, Judgement, find_consensus, find_tie, select_votes
+from karat.protocols.verification.judgements import (
+    LEAD,
+    PEOPLE,
+    Decision,
+    Judgement,
+    find_consensus,
+    find_tie,
+    pool_votes,
+    select_votes,
+)
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
 from karat.protocols.verification.ties import TieCounts
@@ -29,6 +38,8 @@ from karat.storage.files import Source
 LAYOUT: Final = "karat-overlay/2"
 NO_MAJORITY: Final = "links without a majority"
 """Why a link is undecided if the judges are tied in their decisions or the new entity, and the lead has not decided."""
+CONTRADICTORY: Final = "contradictory judgements"
+"""Why a gold link is unchanged that judges remove, but accept as the new entity of another link or as an addition."""
 _NORMAL_IDS = ReadOptions(ids=Ids.NORMALISED)
 _T = TypeVar("_T")
 Action: TypeAlias = Literal["add", "remove", "relink"]
@@ -57,7 +68,7 @@ class OverlayChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     becomes: str | None = None
     """New entity of a relinked label."""
     votes: Mapping[str, int] = {}
-    """Number of judgements by decision, one of each person for each source with the link; `lead` is 1 if the lead
+    """Number of judges by decision, each with the last judgement on the link from any source; `lead` is 1 if the lead
     decided a tie."""
     sources: tuple[str, ...] = ()
     """Sources with the link."""
@@ -89,6 +100,8 @@ class Overlay(NamedTuple):
 
     header: OverlayHeader
     changes: tuple[OverlayChange, ...]
+    contradictions: tuple[OverlayChange, ...] = ()
+    """Removals left out because judges accept the same link elsewhere; not part of the file."""
 
     @property
     def label(self) -> str:
@@ -101,13 +114,15 @@ def build_overlay(
 ) -> Overlay:
     """Build the patch of the gold standard that follows from the judgements on a campaign.
 
-    The judgements on a link count together, from whichever source it was shown; of each source the first ones, as in
-    its scores. The majority decides, and the lead if there is none. An undecided tie changes nothing, and neither does
-    a link that fewer people judged than the campaign asks for. Gold links are removed or relinked. Links of systems
-    that were verified, or modified to another entity, are added if they overlap no remaining gold label and no addition
-    with more votes. A link that the labels then have already is no change. On the span of a gold label without entity
-    (NIL) they relink it. The same holds for links that judges added. `machine` names the automatic judge whose
-    judgements count instead of those of people. Raise `UsageError` for a survey.
+    The judgements on a link count together, from whichever source it was shown: of each source the first ones, as in
+    its scores, and of each judge the last of these. The majority decides, and the lead if there is none. An undecided
+    tie changes nothing, and neither does a link that fewer people judged than the campaign asks for. Gold links are
+    removed or relinked. Links of systems that were verified, or modified to another entity, are added if they overlap
+    no remaining gold label and no addition with more votes. A link that the labels then have already is no change. On
+    the span of a gold label without entity (NIL) they relink it. The same holds for links that judges added. A gold
+    link that judges remove, but accept as a link of another source or as an addition, stays, unless the lead decided to
+    remove it. `machine` names the automatic judge whose judgements count instead of those of people. Raise `UsageError`
+    for a survey.
     """
     options = campaign.options
     selected = select_judgements(campaign.require_kind("verify"), records, machine)
@@ -119,7 +134,7 @@ def build_overlay(
     offers: list[tuple[int, TextLink, OverlayChange]] = []
     for link, link_judgements in judgements.items():
         consensus = find_consensus(link_judgements, len(link_judgements), selected.lead_decisions.get(link))
-        if len({judgement.judge for judgement in link_judgements}) < n_required:
+        if len(link_judgements) < n_required:
             undecided["links that need more judges"] += 1
             continue
         is_tied = find_tie(link_judgements, len(link_judgements)) is not None
@@ -141,6 +156,11 @@ def build_overlay(
         for location, count in selected.additions.items()
     ]
     labels = _collect_gold_labels(campaign, sources)
+    contradictions, restored = _find_contradictions(corrections, (offer[1] for offer in offers), labels)
+    if contradictions:
+        undecided[CONTRADICTORY] = len(contradictions)
+    corrections = [correction for correction in corrections if correction not in contradictions]
+    offers = [offer for offer in offers if offer[1] not in restored]
     changes: list[OverlayChange] = []
     additions: set[TextLink] = set()
     for change in corrections + [addition for *_, addition in sorted(offers, key=lambda offer: (-offer[0], offer[1]))]:
@@ -172,6 +192,7 @@ def build_overlay(
     return Overlay(
         header,
         tuple(sorted(changes, key=lambda change: (change.document, change.start, change.end, change.entity or ""))),
+        tuple(contradictions),
     )
 
 
@@ -191,6 +212,35 @@ def _collect_gold_labels(campaign: Campaign, sources: Mapping[TextLink, Sequence
     return labels
 
 
+def _find_contradictions(
+    corrections: Iterable[OverlayChange], accepted: Iterable[TextLink], labels: Mapping[str, Sequence[Label]]
+) -> tuple[list[OverlayChange], set[TextLink]]:
+    """Return the removals, except those of the lead, of links that judges also accept, and these accepted links.
+
+    `accepted` are the links to add, `labels` the gold labels of each document. A removal takes alternatives along.
+    """
+    by_document: dict[str, list[TextLink]] = defaultdict(list)
+    for link in accepted:
+        by_document[link.document].append(link)
+    contradictions, restored = [], set()
+    for change in corrections:
+        document_labels = labels[change.document]
+        new_labels = _change_labels(document_labels, change)
+        if change.action != "remove" or new_labels is None:
+            continue
+        removed = [label for label in document_labels if all(label is not other for other in new_labels)]
+        removed.append(Label(change.start, change.end, change.entity))  # as the campaign spells the id
+        equal = [
+            link
+            for link in by_document[change.document]
+            if _find_linked_label(_labels_on_span(removed, link), link.entity) is not None
+        ]
+        restored.update(equal)
+        if equal and LEAD not in change.votes:
+            contradictions.append(change)
+    return contradictions, restored
+
+
 def _relink_nil(labels: Sequence[Label], addition: OverlayChange) -> OverlayChange:
     """Return the change that relinks the gold label without entity on the span of an addition, else the addition."""
     relinking = msgspec.structs.replace(addition, action="relink", entity=None, becomes=addition.entity)
@@ -202,8 +252,8 @@ def _group_by_link(
 ) -> tuple[dict[TextLink, list[Judgement]], dict[TextLink, list[str]]]:
     """Return the judgements on each link that has any, and the names of the sources of every link.
 
-    `judgements` are keyed by task number and link index. For each source, the first `n_judges` count, as in scores.
-    Control tasks are ignored.
+    `judgements` are keyed by task number and link index. For each source, the first `n_judges` count, as in scores, and
+    of these the last one of each judge. Control tasks are ignored.
     """
     by_link: dict[TextLink, list[Judgement]] = defaultdict(list)
     sources: dict[TextLink, list[str]] = defaultdict(list)
@@ -213,7 +263,7 @@ def _group_by_link(
             sources[location].append(campaign.options.sources[task.source])
             if (task.number, index) in judgements:
                 by_link[location] += select_votes(judgements[task.number, index], n_judges)
-    return by_link, sources
+    return {location: pool_votes(votes) for location, votes in by_link.items()}, sources
 
 
 class PatchedCorpus(NamedTuple):
@@ -312,8 +362,8 @@ def _find_label(labels: Sequence[Label], change: OverlayChange) -> Label | None:
     return linked[0] if match is None and len(linked) == 1 else match
 
 
-def _labels_on_span(labels: Sequence[Label], change: OverlayChange) -> list[Label]:
-    """Return the labels on the span of a change."""
+def _labels_on_span(labels: Sequence[Label], change: OverlayChange | TextLink) -> list[Label]:
+    """Return the labels on the span of a change or link."""
     return [label for label in labels if (label.start, label.end) == (change.start, change.end)]
 
 

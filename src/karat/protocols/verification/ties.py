@@ -12,7 +12,7 @@ from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonRecord
 from karat.model.output.text_layout import format_count
 from karat.protocols.verification.campaign import Campaign, JudgingTask, TaskLink, is_plausible_id
-from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie, select_votes
+from karat.protocols.verification.judgements import OUTCOMES, Decision, Judgement, find_tie, pool_votes, select_votes
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
 
@@ -99,8 +99,8 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
         groups = [
             select_votes(selected.judgements.get((task.number, index), ()), n_judges) for task, index in occurrences
         ]
-        pooled = [judgement for group in groups for judgement in group]
-        has_enough = len({judgement.judge for judgement in pooled}) >= n_judges
+        pooled = pool_votes(judgement for group in groups for judgement in group)
+        has_enough = len(pooled) >= n_judges
         ties_in_source = [find_tie(group, n_judges) is not None for group in groups]
         is_tied_in_source = any(ties_in_source)
         is_tied_overall = has_enough and find_tie(pooled, len(pooled)) is not None

@@ -265,8 +265,10 @@ def _explain_scores(verification: Verification) -> str:
         sentences.append(f"No recall after verification: {verification.recall_reason}.")
     else:
         unions = {name: scores.counts.union for name, scores in verification.sources[0].posthoc.items()}
+        accepted = verification.missing_from_gold["code"].union
         sizes = ", ".join(f"{format_count(size, 'link')} by {name}" for name, size in unions.items())
-        sentences.append(f"Recall divides by the union: {sizes}, where overlapping links count once.")
+        overlapping = f" ({accepted:,} accepted, but overlapping ones count once)" * (accepted != unions["code"])
+        sentences.append(f"Recall divides by the union: {sizes}{overlapping}.")
     if verification.resamples:
         samples = f"{verification.resamples} samples of {verification.unit}s"
         sentences.append(f"In brackets: {100 * verification.confidence:g} % intervals from {samples}.")

@@ -7,12 +7,17 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from karat.matching.facts.sentence import sentence_around
+from karat.model.output.text_layout import format_count, wrap_text
 from karat.protocols.verification.judgements import Decision
+from karat.protocols.verification.overlay import CONTRADICTORY
+from karat.protocols.verification.posthoc import TextLink
 from karat.protocols.verification.ties import count_ties
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:
+    from karat.protocols.verification.campaign import Campaign
     from karat.protocols.verification.judgements import Judgement
+    from karat.protocols.verification.overlay import OverlayChange
     from karat.protocols.verification.ties import TiedLink
 
 
@@ -32,6 +37,25 @@ def render_ties(ties: Sequence[TiedLink], width: int | None = None) -> str:
     ]
     table = draw_text([_HEAD, *map(_build_row, ties)], range(7), width=width)
     return "\n".join([head, *notes, "", str(table)])
+
+
+def render_contradictions(campaign: Campaign, contradictions: Sequence[OverlayChange], width: int | None = None) -> str:
+    """Render the gold links of a campaign that judges remove and also accept, with the votes on the gold link."""
+    count = format_count(len(contradictions), "gold link")
+    head = f"{CONTRADICTORY}: judges remove {count}, but accept the same elsewhere; no change in the overlay"
+    surfaces = {
+        task.to_text_link(link): task.surface(link)
+        for task in campaign.tasks
+        if not task.is_control
+        for link in task.links
+    }
+    rows = []
+    for change in contradictions:
+        link = TextLink(change.document, change.start, change.end, change.entity or "")
+        votes = ", ".join(f"{decision} {count}" for decision, count in change.votes.items())
+        rows.append([change.document, f"{change.start}-{change.end}", surfaces.get(link, ""), link.entity, votes])
+    table = draw_text([["document", "span", "mention", "entity", "votes"], *rows], range(5), width=width)
+    return f"{wrap_text(head, width)}\n\n{table}"
 
 
 _HEAD = ["link", "document", "mention", "entity", "votes", "lead", "in"]

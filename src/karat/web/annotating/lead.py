@@ -213,7 +213,8 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
     rows = []
     for status in sorted(people, key=lambda status: status.annotator):
         person = status.annotator
-        n_finished = counts["finished"][person]
+        n_finished, n_shared = counts["finished"][person], counts["shared"][person]
+        agreement = counts["agreed"][person] / n_shared if n_shared else None
         rows.append(
             PersonRow(
                 person,
@@ -226,7 +227,11 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
                         title="Labels", value=labels[person], query=person_query("finished", person, n_finished)
                     ),
                     *build_person_figures(
-                        person, counts, seconds, "no other annotator has finished the same documents"
+                        person,
+                        counts,
+                        seconds,
+                        (agreement, n_shared),
+                        "no other annotator has finished the same documents",
                     ),
                     count("Decisions", "decisions", person),
                     LeadFigure(

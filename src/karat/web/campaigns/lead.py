@@ -179,21 +179,26 @@ def build_pace(
 
 
 def build_person_figures(
-    person: str, counts: Mapping[str, Mapping[str, int]], seconds: Mapping[str, Sequence[float]], reason: str
+    person: str,
+    counts: Mapping[str, Mapping[str, int]],
+    seconds: Mapping[str, Sequence[float]],
+    agreement: tuple[float | None, int],
+    reason: str,
 ) -> tuple[LeadFigure, ...]:
     """Return agreement and times of a person, from counts by filter and person.
 
-    `seconds` has the known times of each person. `reason` explains missing agreement.
+    `seconds` has the known times of each person, `agreement` the agreement with others and the number of cases behind
+    it. `reason` explains missing agreement.
     """
-    n_shared, n_timed, n_fast = (counts[name][person] for name in ("shared", "timed", "fast"))
+    n_timed, n_fast = (counts[name][person] for name in ("timed", "fast"))
     timed_query = person_query("timed", person, n_timed)
     return (
         LeadFigure(
             title="Agrees with others",
-            value=counts["agreed"][person] / n_shared if n_shared else None,
-            total=n_shared,
+            value=agreement[0],
+            total=agreement[1],
             format="share",
-            query=person_query("shared", person, n_shared),
+            query=person_query("shared", person, counts["shared"][person]),
             reason=reason,
         ),
         LeadFigure(

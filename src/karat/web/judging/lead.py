@@ -165,7 +165,7 @@ class CampaignView:
 
     def _build_persons(self, monitor: CampaignMonitor, judges: list[JudgeStatus]) -> tuple[PersonRow, ...]:
         """Return the work of each judge, by pseudonym."""
-        names = ("judgements", "controls", "wrong-controls", "shared", "agreed", "timed", "fast", "skipped")
+        names = ("judgements", "controls", "wrong-controls", "shared", "timed", "fast", "skipped")
         counts = {name: monitor.count_by_person(name) for name in names}
         seconds, last_times = monitor.collect_seconds(), monitor.last_times
         rows = []
@@ -191,7 +191,13 @@ class CampaignView:
                             is_alarm=n_wrong > 0,
                         ),
                         LeadFigure(title="Controls", value=judge.control_result, format="text"),
-                        *build_person_figures(person, counts, seconds, "no other judge has judged the same links"),
+                        *build_person_figures(
+                            person,
+                            counts,
+                            seconds,
+                            monitor.measure_agreement(person),
+                            "no other judge whose judgements count has judged the same links",
+                        ),
                         LeadFigure(title="Skipped", value=n_skipped, query=person_query("skipped", person, n_skipped)),
                         LeadFigure(
                             title="Last judgement",
@@ -213,8 +219,12 @@ class CampaignView:
         selected = select_page(cases, query.offset)
         ids = {id for case in selected for id in _list_entities(case)}
         entities = self.entities.get_entities(ids)
+        n_excluded = sum(item.is_excluded for case in cases for item in case.judgements)
+        has_other = query.show != "excluded" and n_excluded
         return LeadCaseList(
-            _TITLES[query.show],
+            f"{_TITLES[query.show]} ({n_excluded:,} of the decisions do not count)"
+            if has_other
+            else _TITLES[query.show],
             len(cases),
             sum(len(case.judgements) for case in cases),
             tuple(self._describe_case(case, entities, self._monitor(now)) for case in selected),
@@ -286,7 +296,8 @@ def _build_agreement(monitor: CampaignMonitor) -> FigureGroup:
                 title="Krippendorff's alpha", value=agreement.alpha, format="number", query=shared, reason=reason
             ),
         ),
-        "Over links that two or more people judged, from any source. Judges who failed the controls do not count.",
+        "Over links that two or more people judged, from any source. Judges who failed the controls do not count. "
+        "Below, a judge's agreement with others is the mean share of equal decisions with each other judge who counts.",
     )
 
 
