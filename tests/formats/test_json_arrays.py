@@ -44,3 +44,18 @@ def test_a_file_in_utf_16_names_the_command_that_converts_it(tmp_path, encoding)
     path.write_text("".join(json.dumps(item) + "\n" for item in DOCUMENTS), encoding=encoding)
     with pytest.raises(InputError, match=r"found UTF-16 text.*iconv -f UTF-16 -t UTF-8 gold\.jsonl"):
         karat.load(path)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+def test_integers_are_ids_as_in_answers(tmp_path, suffix):
+    """Both files number their documents, one of them in strings."""
+    for name, objects, ids in (("gold", DOCUMENTS, (0, 1)), ("predictions", RESPONSES, ("0", 1))):
+        numbered = [{**item, "id": id} for item, id in zip(objects, ids, strict=True)]
+        text = json.dumps(numbered) if suffix == "json" else "".join(json.dumps(item) + "\n" for item in numbered)
+        (tmp_path / f"{name}.{suffix}").write_text(text)
+    gold = karat.load(tmp_path / f"gold.{suffix}")
+    assert gold.ids.to_pylist() == ["0", "1"]
+    assert karat.evaluate(gold, tmp_path / f"predictions.{suffix}")["strong:micro.f1"] == pytest.approx(2 / 3)
+    (tmp_path / "gold.jsonl").write_text(json.dumps({**DOCUMENTS[0], "id": True}) + "\n")
+    with pytest.raises(InputError, match="found `bool` at `id`"):
+        karat.load(tmp_path / "gold.jsonl")

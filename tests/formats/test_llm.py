@@ -182,7 +182,7 @@ def test_an_prediction_without_list(prediction):
 def test_names_of_fields(entry, made):
     counts = Counter()
     assert to_prediction(entry, counts) == made
-    assert set(+counts) <= {"fields `id` (not read)", BEST_CANDIDATES}
+    assert set(+counts) <= {"fields `id` (not read)", BEST_CANDIDATES, VERBAL_NIL}
 
 
 def test_what_is_passed_over_is_counted():
@@ -258,13 +258,20 @@ def test_an_entry_that_is_no_json_loses_only_itself():
     "words",
     [
         *("(none)", "no entity", "NIL (no article)", "No Wikipedia page", "Unknown entity", "<NIL>", "not in Wikidata"),
-        *("None.", "None - no matching entity", "no_match", "N/A", "[NIL]", "No English Wikipedia article"),
+        *("None.", "None - no matching entity", "no_match", "N/A", "[NIL]", "No English Wikipedia article", "NIL"),
     ],
 )
 def test_words_for_nil_are_nil_and_noted(words):
     counts = Counter()
     assert to_prediction({"text": "x", "title": words}, counts).entity is None
     assert dict(+counts) == {VERBAL_NIL: 1}
+
+
+def test_words_for_nil_are_noted_once_and_beside_null():
+    for fields in ({"qid": None, "title": "Unknown"}, {"qid": "NIL", "title": "Unknown"}):
+        counts = Counter()
+        assert to_prediction({"text": "x", **fields}, counts).entity is None
+        assert dict(+counts) == {VERBAL_NIL: 1}
 
 
 @pytest.mark.parametrize(
@@ -350,6 +357,10 @@ FOUND = {"d1": [(0, 12, "Q7259"), (36, 42, "Q84")]}
             "custom_id": "d1",
             "result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": FENCED}]}},
         },
+        {"id": "chatcmpl-0", "doc_id": "d1", "choices": [{"message": {"content": FENCED}}]},
+        {"doc_id": "d1", "response": {"id": "chatcmpl-0", "choices": [{"message": {"content": FENCED}}]}},
+        {"custom_id": "d1", "completion": {"id": "msg_1", "content": [{"type": "text", "text": FENCED}]}},
+        {"id": "d1", "response": {"output": [{"content": [{"type": "output_text", "text": FENCED}]}]}},
     ],
 )
 def test_lines_of_predictions_are_recognised(tmp_path, record):
@@ -427,6 +438,12 @@ def test_a_saved_completion_is_of_the_document_of_its_file(tmp_path, completion)
     )
     (response,) = karat.load_run(tmp_path, corpus=GOLD, format="llm")
     assert (response.id, response.error, response.tokens) == ("d1", None, 265)
+
+
+def test_tokens_of_a_completion_in_a_field_are_read(tmp_path):
+    reply = {"id": "chatcmpl-0", "choices": [{"message": {"content": "[]"}}], "usage": {"total_tokens": 7}}
+    (response,) = read(tmp_path, json.dumps({"id": "d1", "response": reply}) + "\n")
+    assert response.tokens == 7
 
 
 def test_notes_count_no_skipped_sample_of_a_document(tmp_path):

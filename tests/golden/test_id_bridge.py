@@ -35,9 +35,19 @@ def test_pages_and_qids_are_bridged(gold, predicted):
     health = result.id_health
     assert health.bridge.startswith("starter@")
     assert result.signature["kb"] == health.bridge
-    # The page that the knowledge base lacks stays a page; its QID stays a QID, which the other side has too.
-    assert (health.unmatchable_gold, health.unmatchable) == ((1, 0) if gold is PAGES else (0, 1))
+    # The page that the knowledge base lacks stays a page, and it maps no page to the third QID.
+    assert (health.unmatchable_gold, health.unmatchable) == (1, 1)
     assert health.bridge in health.summary
+
+
+def test_unknown_gold_ids_that_a_prediction_may_write_can_match():
+    """The knowledge base lacks the third QID: no page leads to it, but a predicted QID or further id may be it."""
+    assert karat.evaluate(corpus(QIDS), run(PAGES[:2])).id_health.unmatchable_gold == 1
+    assert karat.evaluate(corpus(QIDS), run([PAGES[0], QIDS[1]])).id_health.unmatchable_gold == 0
+    predictions = (Prediction(0, 6, PAGES[0]), Prediction(21, 29, PAGES[2], same_as=(QIDS[2],)))
+    further = karat.evaluate(corpus(QIDS), Run.from_responses([Response("d", predictions)]))
+    assert further.id_health.unmatchable_gold == 0
+    assert further["strong:micro.r"] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("n_pages", [1, 2])

@@ -108,3 +108,29 @@ def test_a_further_id_of_another_entity_stays_as_written():
     done, report = resolve_ids(Run.from_responses([Response("d", (prediction,))]), KB)
     assert next(iter(done)).predictions == (prediction,)
     assert (report.n_conflicts, sum(report.mention_counts.values())) == (1, 1)
+
+
+def test_ids_count_as_what_their_mentions_are():
+    """A title that a first table replaced is no unknown id afterwards; it stays in `same_as`."""
+    predictions = (
+        Prediction(0, 1, entity="Q2", same_as=("Anna",), candidates=(Candidate("Nobody"),)),
+        Prediction(1, 2, entity="No one"),
+    )
+    _, report = resolve_ids(Run.from_responses([Response("d", predictions)]), KB)
+    assert report.ids_by_status == {IdStatus.UNCHANGED: ("Q2",), IdStatus.UNKNOWN: ("No one",)}
+
+
+def test_counts_of_the_reader_are_printed_and_stay_in_the_file(karat_cli, tmp_path):
+    karat.save(corpus(), tmp_path / "gold.jsonl")
+    answer = '[{"mention": "ab", "entity": "Old"}, {"mention": "C", "entity": "Q2"}, {"mention": "d"'
+    lines = json.dumps({"id": "d", "response": answer}) + "\n"
+    (tmp_path / "answers.jsonl").write_text(lines, encoding="utf-8")
+    counts = karat.load_run(tmp_path / "answers.jsonl", corpus=corpus()).skipped
+    assert set(counts) > {"truncated or invalid lists (complete entries read)"}
+    for command in (("kb", "resolve"), ("data", "convert")):
+        out = tmp_path / f"{command[1]}.jsonl"
+        ran = karat_cli(*command, tmp_path / "answers.jsonl", out, "--gold", tmp_path / "gold.jsonl")
+        assert ran.code == 0
+        for name, count in counts.items():
+            assert f"read: {name} {count}" in ran.out + ran.err
+            assert karat.load_run(out).metadata[f"count: {name}"] == str(count)

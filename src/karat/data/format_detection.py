@@ -192,7 +192,7 @@ def _unknown_format_error(source: Source) -> InputError:
             source.label,
             actual=f"a folder of {len(source.file_names)} files in no known layout",
             expected=f"one of {', '.join(folders)}",
-            remedy="Check the path, or pass a file in the folder",
+            remedy="Check the path, pass a file in the folder, or name the format (llm: an answer per file)",
         )
     if is_result_file(source):
         return InputError(

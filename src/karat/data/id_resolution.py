@@ -42,11 +42,13 @@ class Resolution:
     mention_counts: Mapping[IdStatus, int]
     """Number of linked mentions and tags by the status of their entity."""
     ids_by_status: Mapping[IdStatus, tuple[str, ...]] = field(repr=False)
-    """Distinct ids by status, sorted; a status without ids is missing."""
+    """Distinct entities of these mentions and tags by status, sorted; a status without ids is missing."""
     new_ids: Mapping[str, str] = field(repr=False)
     """New id of each id that was replaced."""
     n_conflicts: int = 0
     """Number of mentions and tags with a further id that is mapped to another entity, and stays as written."""
+    skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """Counts of what the reader of the corpus or run skipped or repaired, by description."""
 
     def __str__(self) -> str:
         counts = ", ".join(
@@ -82,15 +84,14 @@ def resolve_ids(
     for document in documents:
         distinct_ids.update(dict.fromkeys(_iterate_ids(document)))
     statuses, new_ids = _look_up_ids(list(distinct_ids), kb)
-    ids: dict[IdStatus, list[str]] = {}
-    for id in distinct_ids:
-        ids.setdefault(statuses[id], []).append(id)
+    ids: dict[IdStatus, set[str]] = {}
     mentions = Counter[IdStatus]()
     n_conflicts = 0
     for document in documents:
         for mention in _list_linkable_mentions(document):
             if isinstance(mention.entity, str):
                 mentions[statuses[mention.entity]] += 1
+                ids.setdefault(statuses[mention.entity], set()).add(mention.entity)
                 n_conflicts += any(_find_conflicts((mention.entity, *mention.same_as), new_ids))
     report = Resolution(
         data.name,
@@ -99,6 +100,7 @@ def resolve_ids(
         {status: tuple(sorted(members)) for status, members in ids.items()},
         new_ids,
         n_conflicts,
+        data.skipped,
     )
     metadata = {**data.metadata, "resolved": report.kb_label}
     if isinstance(data, Corpus):

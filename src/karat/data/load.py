@@ -944,7 +944,7 @@ def write_data(
 ) -> dict[str, int]:
     """Write a corpus or a run as `save` does, and return counts of what the format cannot store, by description."""
     _, writer = get_target_format(target, format)
-    storable = select_storable(data, writer) if isinstance(data, Corpus) else data
+    storable = select_storable(data, writer) if isinstance(data, Corpus) else data.add_counts_to_metadata()
     storable = prepare_to_save(storable, target, writer, base=base, entity_base=entity_base)
     losses = count_losses(data, writer)
     write = writer.write_corpus if isinstance(data, Corpus) else writer.write_run

@@ -28,6 +28,8 @@ SELECTED_ON = "selected_on"
 
 VOCABULARY = "vocabulary"
 """The metadata key that names the entities a system can predict: a file of ids next to the run, or a snapshot."""
+COUNT_PREFIX = "count: "
+"""The beginning of the metadata keys with the counts of `Run.skipped` when the run was written."""
 OTHER_LABELS_NOTE = "other labels of the same mentions, not predicted"
 """Description of the count of gold labels that `Run.from_gold` leaves out."""
 
@@ -201,6 +203,11 @@ class Run(TableDisplay, ValueCache):
         yield from checks.check_entity_ids(self.predictions)
         yield from checks.check_unlinked(self.predictions)
         yield from checks.check_scores(self.table, "predictions")
+
+    def add_counts_to_metadata(self) -> Run:
+        """Return a copy of the run whose metadata have the counts of `skipped`, which files do not have otherwise."""
+        counts = {f"{COUNT_PREFIX}{description}": str(count) for description, count in sorted(self.skipped.items())}
+        return replace(self, metadata={**self.metadata, **counts})
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

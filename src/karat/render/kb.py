@@ -76,7 +76,8 @@ def _format_source(source: SnapshotSource) -> str:
 class ResolutionFile(JsonFile, frozen=True, tag="karat-resolution/2", kw_only=True):
     """The output of `karat kb resolve --json`: mentions and ids by status, the new ids by old id, and conflicts.
 
-    `conflicts` is the number of mentions with a further id that is mapped to another entity.
+    `conflicts` is the number of mentions with a further id that is mapped to another entity. `skipped` counts what the
+    reader skipped or repaired, by description.
     """
 
     name: str
@@ -85,6 +86,7 @@ class ResolutionFile(JsonFile, frozen=True, tag="karat-resolution/2", kw_only=Tr
     ids: dict[str, list[str]]
     new_ids: dict[str, str]
     conflicts: int = 0
+    skipped: Mapping[str, int] = {}
 
 
 def encode_resolution(resolution: Resolution) -> bytes:
@@ -96,6 +98,7 @@ def encode_resolution(resolution: Resolution) -> bytes:
         ids={str(status): list(ids) for status, ids in resolution.ids_by_status.items()},
         new_ids=dict(resolution.new_ids),
         conflicts=resolution.n_conflicts,
+        skipped=dict(resolution.skipped),
     )
     return encode_indented(content)
 
@@ -111,6 +114,8 @@ def render_resolution(resolution: Resolution, *, list_ids: bool = False, width: 
         for status, count in resolution.mention_counts.items()
     ]
     blocks = [f"{resolution.data_name} by {resolution.kb_label}", draw_text(rows, width=width)]
+    if resolution.skipped:
+        blocks.append("\n".join(f"read: {name} {count:,}" for name, count in resolution.skipped.items()))
     if list_ids:
         blocks += [
             "\n".join(_format_change(id, status, resolution) for id in ids)

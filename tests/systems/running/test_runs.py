@@ -468,6 +468,31 @@ def test_a_score_that_is_not_a_number_is_named(tmp_path):
         assert "`score` is NaN (byte 50), expected a finite number" in (response.error or "")
 
 
+def test_a_program_may_pass_on_the_answer_of_a_model(tmp_path):
+    """The line is one that files of answers have; a list of quoted mentions has the same words for NIL."""
+    body = """
+        import json, sys
+        for line in sys.stdin:
+            document = json.loads(line)
+            text = document["text"]
+            entries = [{{"text": text[:4], "entity": "Q1"}}, {{"text": text[4:8], "entity": "NIL"}}]
+            print(json.dumps({answer}), flush=True)
+        """
+    for answer in (
+        '{"id": document["id"], "response": "Here:" + json.dumps(entries)}',
+        '{"id": document["id"], "response": {"id": "c1", "choices": [{"message": {"content": json.dumps(entries)}}]}}',
+        "entries",
+    ):
+        path = script(tmp_path, body.format(answer=answer))
+        ran = run_system(RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(1), WISHES)
+        (response,) = ran.run
+        assert [(p.start, p.end, p.entity) for p in response.predictions] == [(0, 4, "Q1"), (4, 8, None)], response
+        assert ran.run.skipped["links such as NIL or unknown (read as NIL)"] == 1
+    path = script(tmp_path, body.format(answer='{"id": "other", "response": "[]"}'))
+    (response,) = run_system(RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(1), WISHES).run
+    assert "with the id 'other'" in (response.error or "")
+
+
 # --- on this machine
 
 

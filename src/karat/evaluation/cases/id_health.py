@@ -25,7 +25,7 @@ from karat.kb.ids.normal_forms import (
     normalise_ids,
     recognise_id,
 )
-from karat.kb.protocol import KB
+from karat.kb.protocol import KB, IdStatus
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.read_options import canonical_ids, find_nil_items
 from karat.model.results.result import IdHealth
@@ -58,6 +58,10 @@ class IdStatistics(NamedTuple):
     """Linked mentions by the scheme of their id as written."""
     kind_counts: Mapping[frozenset[str], int] = {}
     """Linked mentions by the kinds of all their ids as read."""
+    unknown_counts: Mapping[frozenset[str], int] = {}
+    """Those of them whose ids are all unknown to the knowledge base that maps ids, by the same kinds."""
+    direct_kinds: frozenset[str] = frozenset()
+    """Kinds of ids as written, and of unknown ids as read."""
     kb_schemes: frozenset[str] = frozenset()
     """Schemes with an id that the knowledge base contains."""
     missing_counts: Mapping[str, int] = {}
@@ -74,6 +78,8 @@ class IdStatistics(NamedTuple):
         return IdStatistics(
             Counter(self.schemes) + Counter(other.schemes),
             Counter(self.kind_counts) + Counter(other.kind_counts),
+            Counter(self.unknown_counts) + Counter(other.unknown_counts),
+            self.direct_kinds | other.direct_kinds,
             self.kb_schemes | other.kb_schemes,
             Counter(self.missing_counts) + Counter(other.missing_counts),
             self.fragments + other.fragments,
@@ -168,11 +174,23 @@ def _side_statistics(
     ids_before, ids_after = (ids.filter(pa.array(differs)).to_pylist() for ids in (names, spellings))
     is_listed = None if kb is None else kb.contains(names.to_pylist())
     listed_mask = np.ones(len(names), np.bool_) if is_listed is None else np.array(is_listed, np.bool_)
+    unknown_counts: Counter[frozenset[str]] = Counter()
+    direct_kinds: frozenset[str] = frozenset()
+    if read_options.kb is not None:
+        unknown_mask = _mask_unknown(names.to_pylist(), read_options.kb)
+        unknown_kinds = patterns_read.sum_by(get_id_kind, count * is_counted * unknown_mask)
+        is_code_unknown = np.zeros(1 + len(is_used), np.bool_)
+        is_code_unknown[1:][is_used] = unknown_mask
+        unknown_rows = _mask_unknown_mentions(mentions, is_code_unknown[code], read_options.kb)
+        unknown_counts = _count_kinds(mentions, entity, unknown_rows, pairing, unknown_kinds)
+        direct_kinds = frozenset(unknown_kinds) | _list_written_kinds(mentions, spellings)
     statistics = IdStatistics(
         schemes=patterns.sum_by(scheme, count),
         kind_counts=_count_kinds(
             mentions, entity, linked, pairing, patterns_read.sum_by(get_id_kind, count * is_counted)
         ),
+        unknown_counts=unknown_counts,
+        direct_kinds=direct_kinds,
         kb_schemes=frozenset() if is_listed is None else frozenset(patterns.sum_by(scheme, count * listed_mask)),
         missing_counts=patterns.sum_by(scheme, count * ~listed_mask),
         fragments=sum(
@@ -292,6 +310,32 @@ def _count_kinds(
     return total
 
 
+def _mask_unknown(ids: list[str], kb: KB) -> Bools:
+    """Return which of the ids are unknown to `kb`."""
+    return np.array([status is IdStatus.UNKNOWN for status in kb.id_statuses(ids)], np.bool_)
+
+
+def _mask_unknown_mentions(mentions: Mentions, has_unknown: Bools, kb: KB) -> Bools:
+    """Return which of the mentions in `has_unknown`, whose entity is unknown to `kb`, have no known further id."""
+    same_as = mentions.field("same_as")
+    if same_as is None:
+        return has_unknown
+    ids = same_as.flatten().unique()
+    known_ids = set(ids.filter(pa.array(~_mask_unknown(ids.to_pylist(), kb))).to_pylist())
+    rows = np.flatnonzero(has_unknown)
+    mask = has_unknown.copy()
+    mask[rows] = [known_ids.isdisjoint(others or ()) for others in same_as.take(pa.array(rows)).to_pylist()]
+    return mask
+
+
+def _list_written_kinds(mentions: Mentions, spellings: Arrow) -> frozenset[str]:
+    """Return the kinds of the normalised ids `spellings` and of the further ids as written."""
+    kinds = find_patterns(spellings, find_plain_qids(spellings)).sum_by(get_id_kind, np.ones(len(spellings), np.int64))
+    same_as = mentions.field("same_as")
+    further_ids = [] if same_as is None else same_as.flatten().unique().to_pylist()
+    return frozenset((*kinds, *map(get_id_kind, further_ids)))
+
+
 def assess_ids(
     gold: IdStatistics, predictions: IdStatistics, id_setting: Ids, kb: KB | None, *, is_bridge: bool = False
 ) -> IdHealth:
@@ -300,7 +344,10 @@ def assess_ids(
     `id_setting` is the setting `ids`; `is_bridge` is whether `kb` was chosen automatically. Numbers of unknown ids are
     None if the knowledge base does not list ids.
     """
-    n_unmatchable = _count_unmatchable(predictions, gold, with_nil_like=False)
+    n_unmatchable, n_unmatchable_gold = (
+        _count_unmatchable(side, other, with_nil_like=False) + _count_unreachable(side, other)
+        for side, other in ((predictions, gold), (gold, predictions))
+    )
     kb_schemes = gold.kb_schemes | predictions.kb_schemes
     has_listing = kb is not None and bool(kb_schemes or gold.missing_counts or predictions.missing_counts)
     unknown_counts = [
@@ -315,7 +362,7 @@ def assess_ids(
         kb="" if kb is None else kb.name,
         mismatch=_describe_mismatch(gold, predictions) or "",
         bridge=f"{kb.name}@{kb.digest}" if kb is not None and is_bridge else "",
-        unmatchable_gold=_count_unmatchable(gold, predictions, with_nil_like=False),
+        unmatchable_gold=n_unmatchable_gold,
         unknown_predictions=unknown_counts[0] if has_listing else None,
         unknown_gold=unknown_counts[1] if has_listing else None,
         undecided=sum(predictions.missing_counts.values()) - unknown_counts[0],
@@ -336,6 +383,20 @@ def _count_unmatchable(side: IdStatistics, other: IdStatistics, *, with_nil_like
         count
         for kinds, count in side.kind_counts.items()
         if kinds.isdisjoint(kinds_there) and (with_nil_like or kinds != {_NIL_LIKE})
+    )
+
+
+def _count_unreachable(side: IdStatistics, other: IdStatistics) -> int:
+    """Return the number of annotations of `side` of entities to which the knowledge base maps no id of `other`.
+
+    The kinds of their ids occur in `other` only because the knowledge base maps ids to that kind.
+    """
+    kinds_read = add_title_kinds(frozenset().union(*other.kind_counts))
+    direct_kinds = add_title_kinds(other.direct_kinds)
+    return sum(
+        count
+        for kinds, count in side.unknown_counts.items()
+        if kinds.isdisjoint(direct_kinds) and not kinds.isdisjoint(kinds_read)
     )
 
 

@@ -542,6 +542,8 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
         if isinstance(raw, dict) and items in raw and raw[items] is None:
             raise JsonError(f"null at `{items}`", "a list", "Write [] if there are none")
         without_nulls = _drop_nulls(raw)
+        if isinstance(without_nulls, dict) and type(without_nulls.get("id")) is int:
+            without_nulls["id"] = str(without_nulls["id"])
         return msgspec.convert(
             without_nulls, WrittenResponse if object_type is Response and _has_text(without_nulls) else object_type
         )  # type: ignore[return-value]

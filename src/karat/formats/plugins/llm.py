@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from karat.formats.parsing.json.blocks import empty_file_error, parse_first_objects
 from karat.formats.parsing.json.records import parse_first_element, read_records
 from karat.formats.parsing.lines import decode_utf8
+from karat.formats.parsing.surfaces.answers import REPLY_NAMES, get_answer, get_path
 from karat.formats.parsing.surfaces.entries import (
     LEFT_CONTEXT_NAMES,
     LIST_NAMES,
@@ -36,18 +37,9 @@ from karat.model.spec.format import ByteSource, Format, Sample
 
 _ID_NAMES = ("custom_id", "id", "doc_id", "document_id", "docid", "document", "doc")
 _DOCUMENT_NAMES = tuple(name for name in _ID_NAMES if name != "id")  # in an entry, `id` may be the entity's
-_ANSWER_PATHS: tuple[tuple[str | int, ...], ...] = (
-    ("response", "body", "choices", 0, "message", "content"),
-    ("response", "body", "output"),
-    ("choices", 0, "message", "content"),
-    ("result", "message", "content"),
-    ("message", "content"),
-    *((name,) for name in ("response", "completion", "output", "content", "answer", "reply", "generated_text", "raw")),
-    *((name,) for name in LIST_NAMES),
-)
-"""Paths to the answer of a record, or to the list of entries; the first present path counts."""
 _USAGE_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("response", "body", "usage"),
+    *((name, "usage") for name in REPLY_NAMES),
     ("result", "message", "usage"),
     ("message", "usage"),
     ("usage",),
@@ -92,7 +84,7 @@ def _read_answers(source: ByteSource) -> Iterator[_Record]:
                 yield _read_single_answer(source.get_child(name), str(PurePosixPath(name).with_suffix("")))
         return
     first_objects = parse_first_objects(source.read_bytes().lstrip().partition(b"\n")[0])
-    if first_objects and _get_id(first_objects[0]) is not None and _get_answer(first_objects[0]) is not None:
+    if first_objects and _get_id(first_objects[0]) is not None and get_answer(first_objects[0]) is not None:
         yield from (_Record(fields, location) for _, location, fields in read_records(source))
         return
     values = extract_json(decode_utf8(source.read_bytes().removeprefix(b"\xef\xbb\xbf"), source))
@@ -101,7 +93,7 @@ def _read_answers(source: ByteSource) -> Iterator[_Record]:
     objects = [
         fields
         for fields in members
-        if isinstance(fields, dict) and _get_id(fields) is not None and _get_answer(fields) is not None
+        if isinstance(fields, dict) and _get_id(fields) is not None and get_answer(fields) is not None
     ]
     if objects and len(objects) == len(members):
         for number, fields in enumerate(objects, 1):
@@ -146,9 +138,8 @@ def _read_single_answer(source: ByteSource, doc_id: str) -> _Record:
     text = decode_utf8(source.read_bytes().removeprefix(b"\xef\xbb\xbf"), source)
     values = extract_json(text)
     fields = values[0].value if len(values) == 1 else None
-    if isinstance(fields, dict) and _get_answer(fields) is not None:
-        is_completion = "choices" in fields or fields.get("object") == "response" or fields.get("type") == "message"
-        if is_completion:  # its id is the provider's
+    if isinstance(fields, dict) and get_answer(fields) is not None:
+        if _is_completion(fields):  # its id is the provider's
             fields = {name: value for name, value in fields.items() if name != "id"}
         return _Record({**fields, "id": _get_id(fields) or doc_id}, source.label)
     return _Record({"id": doc_id, "response": text}, source.label)
@@ -167,12 +158,12 @@ def _to_response(fields: Mapping[str, Any], location: str, counts: Counter[str])
             expected=f"one of {', '.join(_ID_NAMES)}",
             remedy="Add the id to each answer",
         )
-    answer, text = _get_answer(fields), fields.get("text")
+    answer, text = get_answer(fields), fields.get("text")
     values = extract_json(answer) if isinstance(answer, str) else [JsonValue(answer)]
     entries = extract_entries(values, counts)
     if entries is None:
         reason = _EMPTY if _is_empty(answer) else _NO_LIST
-        error = fields.get("error") or _get_path(fields, ("result", "error")) or reason
+        error = fields.get("error") or get_path(fields, ("result", "error")) or reason
         message = error if isinstance(error, str) else json.dumps(error)
         return WrittenResponse(doc_id, tokens=_count_tokens(fields), error=replace_surrogates(message))
     predictions = tuple(prediction for entry in entries if (prediction := to_prediction(entry, counts)) is not None)
@@ -180,26 +171,18 @@ def _to_response(fields: Mapping[str, Any], location: str, counts: Counter[str])
 
 
 def _get_id(fields: Mapping[str, Any]) -> str | None:
-    """Return the document id of a record: the first text or integer in the fields `_ID_NAMES`, or None."""
-    value = next((fields[name] for name in _ID_NAMES if isinstance(fields.get(name), str | int)), None)
+    """Return the document id of a record: the first text or integer in the fields `_ID_NAMES`, or None.
+
+    In a completion, `id` may be the provider's, so the other fields come first.
+    """
+    names = (*_DOCUMENT_NAMES, "id") if _is_completion(fields) else _ID_NAMES
+    value = next((fields[name] for name in names if isinstance(fields.get(name), str | int)), None)
     return None if value is None or isinstance(value, bool) else replace_surrogates(str(value))
 
 
-def _get_answer(fields: Mapping[str, Any]) -> object:
-    """Return the answer of a record: text, or a list of entries; None if there is neither.
-
-    A record of an error or failed request has an empty answer, and so has one whose answer is null.
-    """
-    for path in _ANSWER_PATHS:
-        value = _get_path(fields, path)
-        if isinstance(value, list) and path[0] not in LIST_NAMES:
-            parts = [_get_part_text(part) for part in value]
-            value = "\n".join(part for part in parts if part is not None) if any(parts) else value
-        if isinstance(value, str | list):
-            return value
-    is_error = fields.get("error") is not None or _get_path(fields, ("result", "type")) not in (None, "succeeded")
-    has_null = any(_is_null(fields, path) for path in _ANSWER_PATHS if path[0] not in LIST_NAMES)
-    return "" if is_error or has_null else None
+def _is_completion(fields: Mapping[str, Any]) -> bool:
+    """Return whether a record is itself a reply of OpenAI's or Anthropic's API."""
+    return "choices" in fields or fields.get("object") == "response" or fields.get("type") == "message"
 
 
 def _is_empty(answer: object) -> bool:
@@ -207,39 +190,13 @@ def _is_empty(answer: object) -> bool:
     return isinstance(answer, str) and not answer.strip()
 
 
-def _is_null(fields: Mapping[str, Any], path: Sequence[str | int]) -> bool:
-    """Return whether there is a null at a path into nested JSON."""
-    parent = _get_path(fields, path[:-1])
-    return isinstance(parent, Mapping) and path[-1] in parent and parent[path[-1]] is None
-
-
-def _get_part_text(part: object) -> str | None:
-    """Return the text in a part of an answer, or None; reasoning and tool calls have no text."""
-    if not isinstance(part, Mapping):
-        return None
-    if isinstance(part.get("content"), list):
-        return "\n".join(text for inner in part["content"] if (text := _get_part_text(inner)) is not None) or None
-    text = part.get("text")
-    return text if isinstance(text, str) and part.get("type") in ("text", "output_text") else None
-
-
 def _count_tokens(fields: Mapping[str, Any]) -> int | None:
     """Return the number of tokens that the model used for a record, or None if it is not stated."""
-    usage = next((counts for path in _USAGE_PATHS if isinstance(counts := _get_path(fields, path), Mapping)), {})
+    usage = next((counts for path in _USAGE_PATHS if isinstance(counts := get_path(fields, path), Mapping)), {})
     parts = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
     names = ("total_tokens",) if "total_tokens" in usage else parts
     counts = [usage[name] for name in names if isinstance(usage.get(name), int)]
     return sum(counts) if counts and 0 <= sum(counts) < 10**18 else None
-
-
-def _get_path(value: object, path: Sequence[str | int]) -> object:
-    """Return the value at a path of keys and indices into nested JSON, or None if there is none."""
-    for step in path:
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list) and len(value) > step else None
-        else:
-            value = value.get(step) if isinstance(value, Mapping) else None
-    return value
 
 
 def _recognises(head: bytes) -> bool:
@@ -252,7 +209,7 @@ def _recognises(head: bytes) -> bool:
     is_array = head.lstrip().startswith(b"[")
     first = parse_first_element(head) if is_array else None
     records = ([first] if isinstance(first, dict) else []) if is_array else parse_first_objects(head)
-    answered = next((fields for fields in records if not _is_empty(_get_answer(fields))), None)
+    answered = next((fields for fields in records if not _is_empty(get_answer(fields))), None)
     if answered is not None:
         return _is_answer(answered, is_array=is_array)
     return bool(records) and all(
@@ -269,7 +226,7 @@ def _is_answer(fields: Mapping[str, Any], *, is_array: bool) -> bool:
         _has_document_name(fields) and _has_no_span(fields) and not fields.keys() & {*LEFT_CONTEXT_NAMES}
     ):  # BLINK has contexts
         return True
-    answer = _get_answer(fields)
+    answer = get_answer(fields)
     if isinstance(answer, str):
         return not _is_empty(answer)
     entries = answer if isinstance(answer, list) else []

@@ -131,7 +131,7 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     predictions: dict[str, int]
     """The number of linked predictions by id scheme."""
     unmatchable: int = 0
-    """Predictions whose id scheme does not occur in the gold standard."""
+    """Predictions whose id scheme does not occur in the gold standard, or only by mapping ids to known entities."""
     remedy: str = ""
     """How to make them match."""
     kb: str = ""
@@ -141,7 +141,7 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     bridge: str = ""
     """The knowledge base that was chosen automatically, because both sides write their ids differently: NAME@DIGEST."""
     unmatchable_gold: int = 0
-    """Gold labels whose id scheme does not occur in the predictions."""
+    """Gold labels whose id scheme does not occur in the predictions, or only by mapping ids to known entities."""
     unknown_predictions: int | None = None
     """Predictions whose id is not in the knowledge base; None if it lists no ids."""
     unknown_gold: int | None = None

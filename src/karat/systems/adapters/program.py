@@ -13,13 +13,15 @@ from typing import Final
 
 import msgspec
 
-from karat.formats.parsing.surfaces.entries import TITLE_MAPPINGS, extract_entries, to_prediction
+from karat.formats.parsing.surfaces.answers import get_answer
+from karat.formats.parsing.surfaces.entries import TITLE_MAPPINGS, VERBAL_NIL, extract_entries, to_prediction
 from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
 from karat.model.document import Document, Response, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, KaratError, ResponseError, UsageError
 from karat.model.json.decoder import FINITE_NUMBER, JsonError, decode_json
 from karat.model.span import Span
+from karat.model.spec.settings.nil_spellings import is_prose_nil
 from karat.storage.data_folder import hash_content
 from karat.storage.processes import ChildProcess
 from karat.systems.adapters.python_imports import list_imported_files
@@ -288,7 +290,7 @@ def _get_error(value: object) -> object:
 
 def _check_id(document: Document, value: object, source: str, *, is_retryable: bool = False) -> bool:
     """Return whether a decoded response has the id of its document; raise `ResponseError` if it has another one."""
-    is_response = isinstance(value, dict) and not value.keys().isdisjoint({"predictions", "error"})
+    is_response = isinstance(value, dict) and not value.keys().isdisjoint({"predictions", "response", "error"})
     id = value.get("id") if is_response and isinstance(value, dict) else None
     if id is not None and str(id) != document.id:
         message = f"{source} responded to the document {document.id!r} with the id {str(id)!r}"
@@ -306,7 +308,10 @@ def _parse_value(document: Document, value: object, source: str, text: str, *, i
         return parse_entries(document, extract_json(text), source, text, is_retryable=is_retryable)
     if error := _get_error(value):
         raise ResponseError(f"{source}: {error}", is_retryable=False)
-    record = value if isinstance(value, dict) and "predictions" in value else {"predictions": value}
+    has_predictions = isinstance(value, dict) and "predictions" in value
+    if isinstance(value, dict) and not has_predictions and isinstance(answer := get_answer(value), str):
+        return parse_entries(document, extract_json(answer), source, text, is_retryable=is_retryable)
+    record = value if has_predictions and isinstance(value, dict) else {"predictions": value}
     try:
         written = msgspec.convert({**record, "id": document.id}, WrittenResponse)
     except msgspec.ValidationError as problem:
@@ -315,7 +320,22 @@ def _parse_value(document: Document, value: object, source: str, text: str, *, i
                 f"{source} wrote no valid response ({problem}): {quote_output(text)}", is_retryable=is_retryable
             ) from None
         return parse_entries(document, [JsonValue(value)], source, text, is_retryable=is_retryable)
-    return locate_predictions(document, written)
+    return locate_predictions(document, written if record is value else _read_nil_words(written))
+
+
+def _read_nil_words(written: WrittenResponse) -> WrittenResponse:
+    """Return a response whose quoted mentions are NIL for words such as `NIL` and `unknown`, as in files of answers."""
+    is_nil = [
+        item.start is None and isinstance(item.entity, str) and is_prose_nil(item.entity)
+        for item in written.predictions
+    ]
+    if any(is_nil):
+        count_event(VERBAL_NIL, sum(is_nil))
+    predictions = tuple(
+        msgspec.structs.replace(item, entity=None) if nil else item
+        for item, nil in zip(written.predictions, is_nil, strict=True)
+    )
+    return msgspec.structs.replace(written, predictions=predictions)
 
 
 def parse_entries(

@@ -15,7 +15,7 @@ from karat.model.document import Response
 from karat.model.errors import UsageError
 from karat.model.output.text_layout import format_count
 from karat.model.results.failures import group_by_error
-from karat.model.run import Run
+from karat.model.run import COUNT_PREFIX, Run
 from karat.model.spec.external_access import TrainingDetails
 from karat.stats.timing import TimeSummary
 from karat.systems.running.cached_responses import CachedResponse
@@ -99,7 +99,7 @@ def run_system(
         **_date_metadata(collected, start),
         **_time_metadata(times, clock, collected),
         **_machine_metadata(collected, system),
-        **{f"count: {event}": str(count) for event, count in sorted(collected.counts.items())},
+        **{f"{COUNT_PREFIX}{event}": str(count) for event, count in sorted(collected.counts.items())},
         **({} if options.repeats == 1 else {"repeat": f"{repeat + 1} of {options.repeats}"}),
     }
     run = Run.from_reader(collected.responses, name=title, metadata=metadata, skipped=collected.counts)

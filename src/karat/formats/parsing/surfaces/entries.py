@@ -11,7 +11,7 @@ from typing import Final
 from karat.formats.parsing.surfaces.json_extraction import JsonValue
 from karat.kb.ids.wikipedia_languages import WIKIPEDIA_LANGUAGES
 from karat.model.document import UNLINKED, Candidate, EntityId, WrittenPrediction
-from karat.model.spec.settings.nil_spellings import NIL_ID, is_prose_nil
+from karat.model.spec.settings.nil_spellings import is_prose_nil
 
 TEXT_NAMES: Final = (
     "text",
@@ -52,7 +52,7 @@ INVALID_ENTRIES: Final = "entries that are invalid JSON (skipped)"
 TRAILING_COMMAS: Final = "answers with a comma before a closing brace (read without it)"
 EARLIER_LISTS: Final = "earlier lists in one answer (only the last was read)"
 TITLE_MAPPINGS: Final = "objects from texts to titles (read as mentions with links)"
-VERBAL_NIL: Final = "links that state in prose that there is none (read as NIL)"
+VERBAL_NIL: Final = "links such as NIL or unknown (read as NIL)"
 REWRITTEN_LINKS: Final = "links in markup or in another spelling (only the title or id was read)"
 BEST_CANDIDATES: Final = "mentions without a link of their own (linked to their best candidate)"
 LATER_LINKS: Final = "mentions with NIL in one field and a link in another (linked)"
@@ -342,7 +342,7 @@ class _EntryFields:
                 self._counts[LATER_LINKS] += is_nil
                 return link
             if link is None:
-                nil_counts = nil_counts if is_nil else counts
+                nil_counts |= counts
                 is_nil = True
         self._counts.update(nil_counts)
         return None if is_nil else UNLINKED
@@ -402,8 +402,7 @@ def _choose_candidate(candidates: Sequence[Candidate]) -> Candidate:
 def _parse_link_value(value: object, counts: Counter[str]) -> EntityId:
     """Return the entity that the value of a field for the link names; None (NIL), or `UNLINKED` if it is no text.
 
-    Markup and further parts around a link are removed, and counted in `counts`, as are links that say in prose that
-    there is none.
+    Markup and further parts around a link are removed, and counted in `counts`, as are words for NIL.
     """
     if isinstance(value, Mapping):
         fields = _normalise_names(value)
@@ -411,7 +410,7 @@ def _parse_link_value(value: object, counts: Counter[str]) -> EntityId:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if value is None or (isinstance(value, str) and is_prose_nil(value)):
-        counts[VERBAL_NIL] += value is not None and value.strip() != NIL_ID
+        counts[VERBAL_NIL] += value is not None
         return None
     text = replace_surrogates(value)
     if text is None:
