@@ -19,7 +19,11 @@ GOLD = [
 PREDICTIONS = [{"id": row["id"], "predictions": row["labels"]} for row in GOLD]
 SPAN = '"start": 0, "end": 6'
 FIRST_SPAN = {  # replacements of the first span or its entity, and what the message says
-    "reversed": (SPAN, '"start": 6, "end": 0', r":1: found .* \[6, 0\); expected 0 <= start < end\. Give half-open"),
+    "reversed": (
+        SPAN,
+        '"start": 6, "end": 0',
+        r":1: found .* \[6, 0\); expected 0 <= start < end\. Start and end look swapped",
+    ),
     "empty span": (SPAN, '"start": 6, "end": 6', r":1: found .* \[6, 6\); expected 0 <= start < end"),
     "float": (SPAN, '"start": 0.0, "end": 6.0', r":1: found `float` at `\w+\[0\]\.start`; expected `int`"),
     "half": (SPAN, '"start": 0.5, "end": 6', r":1: found `float` at `\w+\[0\]\.start`; expected `int`"),

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from karat.data.custom_tables import CustomTables
 from karat.formats.parsing.surfaces.columns import suggest_roles
 from karat.formats.parsing.surfaces.table_rows import read_nested_names
-from karat.model.command_options import find_options
 from karat.model.errors import InputError, KaratError
+from karat.model.output.command_options import find_options
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import LAYOUT
 from karat.model.spec.format import Format

@@ -11,8 +11,8 @@ import click
 
 from karat.cli.output import echo
 from karat.cli.startup import import_arrow
-from karat.model.command_options import use_command_options
 from karat.model.errors import UsageError
+from karat.model.output.command_options import use_command_options
 
 _C = TypeVar("_C", bound=Callable[..., Any])
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from karat.model.command_options import find_options
 from karat.model.errors import InputError
+from karat.model.output.command_options import find_options
 from karat.model.tables.arrow import Arrow
 
 _MAX_SHOWN = 2
