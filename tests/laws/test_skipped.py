@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import karat
-from karat import Corpus, Prediction, Response, Run
+from karat import Corpus, Document, Label, Prediction, Response, Run
 from tests import strategies
 
 SETTINGS = st.fixed_dictionaries(
@@ -60,6 +60,16 @@ def test_predictions_are_scored_or_skipped_for_one_reason(pair, settings):
     counts = result.counts("weak")
     n_skipped = sum(result.skipped.get(reason, 0) for reason in REASONS)
     assert counts.matched_predictions + counts.unmatched_predictions + n_skipped == len(run.predictions)
+
+
+def test_links_on_unlinked_gold_spans_are_counted():
+    """Such links are neither correct nor wrong, except where another label has the same span."""
+    labels = (Label(0, 3, "Q1"), Label(8, 11), Label(12, 15), Label(12, 15, "Q3"))
+    corpus = Corpus.from_documents([Document("d", "Ada met Bob. Eve.", labels)])
+    links = [Prediction(0, 3, "Q1"), Prediction(8, 11, "Q2"), Prediction(12, 15, "Q3"), Prediction(8, 11)]
+    result = karat.evaluate(corpus, Run.from_responses([Response("d", tuple(links))]))
+    assert result.skipped == {"links on unlinked gold spans (ignored where links are compared)": 1}
+    assert result.counts("strong").matched_predictions == 2
 
 
 @given(pair=pairs_outside(), settings=SETTINGS)

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -58,7 +58,7 @@ from karat.model.spec.settings.conventions import FalseCoreference, NearMentions
 from karat.model.spec.settings.task import MENTION_SOURCES, TaskSource
 from karat.model.spec.settings.threshold import Threshold
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.columns import NIL, Bools, Floats, Longs
+from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Longs
 from karat.stats.samples.bootstrap import DistinctRows, count_distinct_rows
 
 Progress: TypeAlias = Callable[[int], None]
@@ -509,9 +509,12 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
         rule, size = self.inputs.request.conventions.threshold, len(self.inputs.corpus)
         counts: dict[str, int] = {}
         for plan in self.plans.views.values():
+            has_unlinked = bool((self.inputs.pairing(plan.source).gold_entity == NO_LINK).any())
+            compares_links = plan.relation.compares_links and plan.relation.level == "mention"
             selection = plan.at_threshold(rule if isinstance(rule, Threshold) else Threshold()).selection
             names = {reason: _name_exclusions(reason, plan.view.task) for reason in selection.exclusions}
-            if all(name in counts for _, name in names.values()):
+            counts_links = compares_links and has_unlinked and _ON_UNLINKED not in counts
+            if all(name in counts for _, name in names.values()) and not counts_links:
                 continue
             pairing = self.inputs.pairing(plan.source)
             gold, predictions = pairing.gold_block(0, size), pairing.prediction_block(0, size)
@@ -521,6 +524,8 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
                 for name, count in zip(names[reason], (n_gold, n_predictions), strict=True):
                     if name is not None:
                         counts.setdefault(name, count)
+            if counts_links:
+                counts[_ON_UNLINKED] = selection.count_links_on_unlinked(gold, predictions)
         return counts
 
     def to_sweep_sums(self, views: Sequence[ViewName], grid: int | None, row: Longs | None = None) -> SweepSums:
@@ -550,6 +555,9 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
         return SweepSums(
             np.arange(len(self.inputs.corpus)) if row is None else row, has_gold, steps, frozenset(scored_keys)
         )
+
+
+_ON_UNLINKED: Final = "links on unlinked gold spans (ignored where links are compared)"
 
 
 def _name_exclusions(reason: str, task: str | None) -> tuple[str | None, str]:

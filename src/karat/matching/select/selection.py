@@ -202,6 +202,16 @@ class Selection(NamedTuple):
                 yield reason, len(gold.items) - len(gold_rest.items), len(np.unique(predictions.items.row)) - n_rest
             gold, predictions = gold_rest, rest
 
+    def count_links_on_unlinked(self, gold: GoldItems, predictions: PredictedItems) -> int:
+        """Count the predictions with a link that are exactly on unlinked gold spans, where no link is wrong."""
+        for _, exclude in self._list_exclusions():
+            gold, predictions = exclude(gold, predictions)
+        is_unlinked = gold.items.entity == NO_LINK
+        mask = np.zeros(len(predictions.items), np.bool_)
+        mask[find_same_spans(gold.items.take(is_unlinked), predictions.items).prediction] = True
+        mask[find_same_spans(gold.items.take(~is_unlinked), predictions.items).prediction] = False
+        return int(mask.sum())
+
     def _list_exclusions(self) -> Iterator[tuple[str | None, _Exclusion]]:
         """Yield the rules that exclude items before matching, with a reason if notes count the excluded items."""
         rules, relation = self.rules, self.relation
