@@ -299,6 +299,17 @@ def test_a_note_says_if_precision_by_type_leaves_out_wrong_predictions(n_untyped
     assert any(note.startswith(expected) for note in notes) is is_noted
 
 
+def test_the_note_on_missing_types_names_a_remedy_and_each_table_once():
+    """Types of a knowledge base are those of the facet `entity-type`, so they do not help `types`."""
+    corpus = Corpus.from_documents([Document("d", TEXT, (Label(0, 3, "Q1", types=("PER",)),))])
+    run = Run.from_responses([Response("d", (Prediction(4, 5, "Q9"),))])
+    notes = [note for note in karat.evaluate(corpus, run, by="types").notes if "known type" in note]
+    assert notes == [
+        "strong, weak, mention: 1 of 1 wrong predictions have no known type and count under none, so precision by "
+        "types is too high: add types to the predictions, or use --by entity-type with --kb"
+    ]
+
+
 def test_only_the_evaluation_span_counts():
     document = Document("d", TEXT, (Label(0, 12, "Q1"), Label(17, 32, "Q2")), evaluation_span=(0, 20))
     run = Run.from_responses(

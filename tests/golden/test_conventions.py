@@ -291,7 +291,7 @@ def test_only_the_best_prediction_on_a_mention_counts(scores, right):
     assert counts(labels, predictions, profile="zelda") == (RIGHT if right else WRONG)
     assert counts(labels, predictions, profile="zelda", settings={"gold-mentions": "exact"}) == (1, 1, 1, 0)
     result = karat.evaluate(corpus_of(labels), run_of(predictions), profile="zelda")
-    assert result.skipped == {"further predictions on gold mentions (only the best counts)": 1}
+    assert result.skipped == {"predictions on gold mentions with a better one (only the best counts)": 1}
 
 
 def test_a_span_with_two_mentions_has_two_best_predictions():

@@ -245,6 +245,19 @@ else:
 mention = lambda start, entity: {{"start": start, "end": start + 3, "entity": entity}}
 unmatched = metric.compute(predictions=[[mention(0, "Q1")]], references=[[mention(0, "Q1"), mention(8, "QUANTITY")]])
 assert unmatched["notes"][-1].endswith("1 gold label cannot match any predicted id"), unmatched["notes"]
+scored = [[mention(0, "Q1") | {{"score": 0.9}}, mention(8, "Q2") | {{"score": 0.1}}, mention(4, "Q3")]]
+above = metric.compute(predictions=scored, references=[[mention(0, "Q1")]], settings={{"threshold": "0.5"}})
+assert above["precision"] == 0.5, above
+metric.add(prediction=scored[0], reference=[mention(0, "Q1")])
+assert metric.compute()["precision"] == 1 / 3
+for side, item in (("predictions", {{"label": "PER"}}), ("references", {{"score": 0.9}})):
+    lists = {{"predictions": [[]], "references": [[]]}} | {{side: [[mention(0, "Q1") | item]]}}
+    try:
+        metric.compute(**lists)
+    except karat.UsageError as error:
+        assert f"{{side}}[0]: a mention has the keys start, end, entity, {{next(iter(item))}}" in str(error)
+    else:
+        raise AssertionError("another key")
 blank = metric.compute(predictions=predictions, references=references)
 assert not any("inside a word" in note for note in blank["notes"]), blank["notes"]
 """

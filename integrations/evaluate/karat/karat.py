@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import datasets
 import evaluate
@@ -15,7 +15,7 @@ import karat
 _DESCRIPTION = """
 Precision, recall and F1 of entity linking, with the signature that says how they were computed. Each prediction and
 each reference is the list of mentions in one document: dictionaries with `start`, `end` (offsets in characters, end
-exclusive) and `entity` (an id such as Q64; None or "NIL" for NIL).
+exclusive) and `entity` (an id such as Q64; None or "NIL" for NIL). Predictions may have a `score`, for thresholds.
 """
 
 _INPUTS = """
@@ -42,7 +42,10 @@ _CITATION = """
 }
 """
 
+_Mentions: TypeAlias = list[dict[str, Any]]
+
 _MENTION = {"start": datasets.Value("int64"), "end": datasets.Value("int64"), "entity": datasets.Value("string")}
+_PREDICTION = _MENTION | {"score": datasets.Value("float64")}
 _HEADLINE = {
     "precision": "strong:micro.p",
     "recall": "strong:micro.r",
@@ -57,18 +60,31 @@ class Karat(evaluate.Metric):
 
     def _info(self) -> evaluate.MetricInfo:
         """Describe the metric and its inputs."""
-        mentions = datasets.List(_MENTION) if hasattr(datasets, "List") else [_MENTION]
+        labels, predictions = (
+            datasets.List(fields) if hasattr(datasets, "List") else [fields] for fields in (_MENTION, _PREDICTION)
+        )
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_INPUTS,
-            features=datasets.Features({"predictions": mentions, "references": mentions}),
+            features=datasets.Features({"predictions": predictions, "references": labels}),
+        )
+
+    def add(self, *, prediction: _Mentions, reference: _Mentions, **kwargs: object) -> None:
+        """Add the mentions of one document."""
+        self.add_batch(predictions=[prediction], references=[reference], **kwargs)
+
+    def add_batch(self, *, predictions: list[_Mentions], references: list[_Mentions], **kwargs: object) -> None:
+        """Add the mentions of several documents, after a check of their keys."""
+        predictions = _fill_fields(predictions, "predictions", _PREDICTION)
+        super().add_batch(
+            predictions=predictions, references=_fill_fields(references, "references", _MENTION), **kwargs
         )
 
     def _compute(
         self,
-        predictions: list[list[dict[str, Any]]],
-        references: list[list[dict[str, Any]]],
+        predictions: list[_Mentions],
+        references: list[_Mentions],
         texts: list[str] | None = None,
         profile: str = "karat",
         settings: dict[str, str] | None = None,
@@ -85,7 +101,10 @@ class Karat(evaluate.Metric):
                 zip(texts or _make_blanks(predictions, references), references, strict=True)
             )
         ]
-        run = {str(number): [_drop_nil(mention) for mention in mentions] for number, mentions in enumerate(predictions)}
+        run = {
+            str(number): [_drop_missing_score(_drop_nil(mention)) for mention in mentions]
+            for number, mentions in enumerate(predictions)
+        }
         result = karat.evaluate(
             karat.load(gold), run, profile=profile, settings=settings or {}, extra_measures=measures or []
         )
@@ -98,7 +117,7 @@ class Karat(evaluate.Metric):
         return scores | more | {"signature": str(result.signature), "notes": notes}
 
 
-def _make_blanks(predictions: list[list[dict[str, Any]]], references: list[list[dict[str, Any]]]) -> list[str]:
+def _make_blanks(predictions: list[_Mentions], references: list[_Mentions]) -> list[str]:
     """Return, for each document, blanks up to the end of its last mention."""
     return [
         " " * max((mention["end"] for mention in (*predicted, *gold)), default=1)
@@ -109,3 +128,20 @@ def _make_blanks(predictions: list[list[dict[str, Any]]], references: list[list[
 def _drop_nil(mention: dict[str, Any]) -> dict[str, Any]:
     """Return a mention whose entity is None if it is NIL."""
     return mention | {"entity": None if mention["entity"] in (None, "NIL") else mention["entity"]}
+
+
+def _drop_missing_score(mention: dict[str, Any]) -> dict[str, Any]:
+    """Return a prediction without its score if that is None."""
+    return {key: value for key, value in mention.items() if key != "score" or value is not None}
+
+
+def _fill_fields(documents: list[_Mentions], side: str, fields: dict[str, Any]) -> list[_Mentions]:
+    """Return the documents with a score, or None, in each prediction; raise for missing or other keys."""
+    for number, mentions in enumerate(documents):
+        for mention in mentions:
+            if mention.keys() | {"score"} != _PREDICTION.keys() or not mention.keys() <= fields.keys():
+                raise karat.UsageError(
+                    f"{side}[{number}]: a mention has the keys {', '.join(mention)}. Pass start, end and entity"
+                    f"{', and score if you like' if 'score' in fields else ''}, and remove other keys."
+                )
+    return [[dict.fromkeys(fields) | mention for mention in mentions] for mentions in documents]

@@ -47,8 +47,9 @@ from karat.matching.judge.match_counts import MatchCounts, count_span_matches
 from karat.matching.judge.neleval_keys import CrossDocumentData
 from karat.matching.read.pairing import BLOCK, Pairing
 from karat.matching.read.task_data import DataCounts, count_data, count_unscored
-from karat.matching.select.selection import mask_longest
+from karat.matching.select.selection import BELOW_THRESHOLD, IS_UNLINKED, NOT_BEST, OFF_GOLD_MENTIONS
 from karat.model.errors import UsageError
+from karat.model.items import PredictedItems
 from karat.model.measure_name import MeasureName, ViewName
 from karat.model.results.ranking import Ranking
 from karat.model.results.verdict import Verdicts, concatenate_verdicts
@@ -63,7 +64,7 @@ from karat.stats.samples.bootstrap import DistinctRows, count_distinct_rows
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of documents done since the last call."""
 
-FURTHER_PREDICTIONS: Final = "further predictions on gold mentions (only the best counts)"
+FURTHER_PREDICTIONS: Final = f"predictions {NOT_BEST}"
 """The description under which predictions on a mention with a better one are counted."""
 
 _BLOCKS_AHEAD = 8  # blocks that threads judge ahead of the one in use; few, to limit memory
@@ -496,44 +497,38 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
             **count_unscored(inputs.corpus, inputs.run, sources, inputs.context),
             **inputs.dropped_counts,
         }
+        counts |= self._count_excluded()
         rule = inputs.request.conventions.threshold
         if isinstance(rule, Threshold) and rule.min_score is not None:
-            score = pairing.run.predictions.score()
-            counts["predictions below the threshold"] = int(
-                (score <= rule.min_score if rule.is_strict else score < rule.min_score).sum()
-            )
+            score = pairing.prediction_block(0, len(inputs.corpus)).score
             counts["predictions without a score, which count at every threshold"] = int(np.isnan(score).sum())
-        counts |= self._count_excluded()
-        for plan in plans.views.values():
-            suffix = f" of {plan.view.task}" if plan.view.task else ""
-            name = f"predictions off the gold mentions{suffix}"
-            if plan.selection.rules.gold_mentions is not None and name not in counts:
-                plan_pairing, size = inputs.pairing(plan.source), len(inputs.corpus)
-                counts[name], counts[f"{FURTHER_PREDICTIONS}{suffix}"] = plan.selection.count_unused_for_mentions(
-                    plan_pairing.gold_block(0, size), plan_pairing.prediction_block(0, size)
-                )
         return counts
 
     def _count_excluded(self) -> dict[str, int]:
-        """Count the items that the rules of the profile exclude before matching, by description."""
+        """Count the items that the rules of the profile exclude before matching, each under the first rule only.
+
+        Thresholds that differ by view count nothing here. The first view with a rule decides its counts.
+        """
+        rule, size = self.inputs.request.conventions.threshold, len(self.inputs.corpus)
         counts: dict[str, int] = {}
         for plan in self.plans.views.values():
-            pairing, rules = self.inputs.pairing(plan.source), plan.selection.rules
-            entities = {"gold labels": pairing.gold_entity, "predictions": pairing.prediction_entity}
-            for side, entity in entities.items():
-                if rules.drop_nil:
-                    counts[f"{side} linked to NIL"] = int((entity == NIL).sum())
-                if rules.compares_links and rules.drop_unlinked:
-                    counts[f"unlinked {side}"] = int((entity == NO_LINK).sum())
-            if (
-                rules.keep_longest
-                and plan.relation.is_lenient
-                and "predictions inside or across longer ones" not in counts
-            ):
-                size = len(self.inputs.corpus)
-                items = pairing.gold_block(0, size).items, pairing.prediction_block(0, size).items
-                for side, side_items in zip(entities, items, strict=True):
-                    counts[f"{side} inside or across longer ones"] = int((~mask_longest(side_items)).sum())
+            has_unlinked = bool((self.inputs.pairing(plan.source).gold_entity == NO_LINK).any())
+            compares_links = plan.relation.compares_links and plan.relation.level == "mention"
+            selection = plan.at_threshold(rule if isinstance(rule, Threshold) else Threshold()).selection
+            names = {reason: _name_exclusions(reason, plan.view.task) for reason in selection.exclusions}
+            counts_links = compares_links and has_unlinked and _ON_UNLINKED not in counts
+            if all(name in counts for _, name in names.values()) and not counts_links:
+                continue
+            pairing = self.inputs.pairing(plan.source)
+            gold, predictions = pairing.gold_block(0, size), pairing.prediction_block(0, size)
+            if (is_outside := predictions.items.is_outside) is not None:  # another note counts these
+                predictions = PredictedItems(predictions.items.take(~is_outside), predictions.score[~is_outside])
+            for reason, n_gold, n_predictions in selection.count_excluded(gold, predictions):
+                for name, count in zip(names[reason], (n_gold, n_predictions), strict=True):
+                    if name is not None:
+                        counts.setdefault(name, count)
+            if counts_links:
+                counts[_ON_UNLINKED] = selection.count_links_on_unlinked(gold, predictions)
         return counts
 
     def to_sweep_sums(self, views: Sequence[ViewName], grid: int | None, row: Longs | None = None) -> SweepSums:
@@ -563,6 +558,18 @@ class Block(msgspec.Struct, frozen=True, eq=False, dict=True):
         return SweepSums(
             np.arange(len(self.inputs.corpus)) if row is None else row, has_gold, steps, frozenset(scored_keys)
         )
+
+
+_ON_UNLINKED: Final = "links on unlinked gold spans (ignored where links are compared)"
+
+
+def _name_exclusions(reason: str, task: str | None) -> tuple[str | None, str]:
+    """Return the notes on labels and predictions that a rule excludes; None if it cannot exclude labels."""
+    if reason == IS_UNLINKED:
+        return f"{reason} gold labels", f"{reason} predictions"
+    if reason in (BELOW_THRESHOLD, OFF_GOLD_MENTIONS, NOT_BEST):
+        return None, f"predictions {reason}{f' of {task}' if task and reason != BELOW_THRESHOLD else ''}"
+    return f"gold labels {reason}", f"predictions {reason}"
 
 
 class LazyBlockSums(msgspec.Struct, frozen=True, eq=False, dict=True):

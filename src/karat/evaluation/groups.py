@@ -278,8 +278,11 @@ def check_groups(
             raise UnknownNameError(f"measure by {facet}", name.short_name, values[value].measures)
 
 
-_TYPE_FACETS: Final = {"types": "type", "entity-type": "entity type"}
-"""The facets by type, with the singular noun for their values."""
+_TYPE_FACETS: Final = {
+    "types": ("type", "add types to the predictions, or use --by entity-type with --kb"),
+    "entity-type": ("entity type", "pass a knowledge base with types (--kb)"),
+}
+"""The facets by type, with the singular noun for their values and the remedy for unknown ones."""
 
 _MIN_UNTYPED_SHARE: Final = 0.1
 """Share of wrong predictions without a known type from which a note says that precision by type is too high."""
@@ -287,14 +290,21 @@ _MIN_UNTYPED_SHARE: Final = 0.1
 
 def format_untyped_notes(groups: Groups, views: Mapping[str, View]) -> Iterator[str]:
     """Yield notes on views in which many wrong predictions have no known type, so precision by type is too high."""
-    for facet, noun in _TYPE_FACETS.items():
-        for view, values in groups.get(facet, {}).items():
+    for facet, (noun, remedy) in _TYPE_FACETS.items():
+        by_view = groups.get(facet, {})
+        views_by_counts: dict[tuple[float, float], list[str]] = {}
+        for view, values in by_view.items():
+            relation, bracket, _ = view.partition("[")
+            if bracket and relation in by_view:  # tables show only the view without filters
+                continue
             counts = None if (untyped_group := values.get(NONE)) is None else untyped_group.counts
             untyped = 0 if counts is None else counts.unmatched_predictions
             statistics = views[view].statistics.total()
             wrong = float((statistics.predictions - statistics.matched_predictions).sum())
             if untyped and untyped >= _MIN_UNTYPED_SHARE * wrong:
-                yield (
-                    f"{view}: {untyped:g} of {wrong:g} wrong predictions have no known {noun} and count under none, so "
-                    f"precision by {facet} is too high: pass a knowledge base with types (--kb)"
-                )
+                views_by_counts.setdefault((untyped, wrong), []).append(view)
+        for (untyped, wrong), names in views_by_counts.items():
+            yield (
+                f"{', '.join(names)}: {untyped:g} of {wrong:g} wrong predictions have no known {noun} and count under "
+                f"none, so precision by {facet} is too high: {remedy}"
+            )

@@ -185,7 +185,7 @@ def test_only_the_best_prediction_counts_and_mistakes_are_noted(tmp_path, karat_
     karat.save(gold, "gold.jsonl")
     karat.save(run, "predictions.jsonl")
     printed = karat_cli("zelda", "score", "gold.jsonl", "predictions.jsonl").out
-    assert "1 further predictions on gold mentions (only the best counts)" in printed
+    assert "1 predictions on gold mentions with a better one (only the best counts)" in printed
     assert "1 prediction cannot match any gold id" in printed
     assert "gold labels, which are scored as predictions" in karat_cli("zelda", "score", "gold.jsonl", "gold.jsonl").out
 

@@ -256,9 +256,12 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
         if "error" in run.table.column_names:
             n_failed = int(np.sum(run.table.column("error").is_valid().to_numpy() & is_known))
         labels_outside = predictions_outside = 0
+        alternatives = self._further_alternatives
         if self._evaluation_spans is not None:
             if not self.read_options.span_for_unmatched_only:
-                labels_outside = int((~self.inside_masks[0]).sum())
+                is_inside = self.inside_masks[0]
+                labels_outside = int((~is_inside).sum())
+                alternatives = None if alternatives is None else alternatives & is_inside
             predictions_outside = int(
                 (~self._mask_inside(self._prediction_items(0, len(corpus)))).sum()
             )  # matched or not
@@ -270,7 +273,7 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
             "predictions in unknown documents": int(np.diff(run.predictions.offsets)[~is_known].sum()),
             f"duplicate predictions ({counted})": self._n_duplicates,
             "further alternatives of mentions (only the first counts)": (
-                0 if self._further_alternatives is None else int(self._further_alternatives.sum())
+                0 if alternatives is None else int(alternatives.sum())
             ),
             "predictions with ids of several entities (their entity counts)": self.n_id_conflicts,
             "labels outside the evaluation span": labels_outside,
@@ -279,10 +282,11 @@ class Pairing(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def _n_duplicates(self) -> int:
-        """Number of duplicate predictions, dropped or not."""
+        """Number of duplicate predictions, dropped or not; without dropped ones that other notes count."""
         if not self.read_options.drop_duplicates:
             return self.run.n_duplicates
-        return 0 if self._prediction_duplicates is None else int(self._prediction_duplicates.sum())
+        duplicates = self._prediction_duplicates
+        return 0 if duplicates is None else int((duplicates & self.inside_masks[1]).sum())
 
     @cached_property
     def has_gold(self) -> Bools:

@@ -7,8 +7,8 @@ them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow.compute as pc
@@ -29,6 +29,16 @@ from karat.model.tables.columns import NIL, NO_LINK, Bools, Floats, Longs
 
 Masks: TypeAlias = tuple[Bools, Bools]
 """Mask of the labels and mask of the predictions."""
+
+_Exclusion: TypeAlias = Callable[[GoldItems, PredictedItems], tuple[GoldItems, PredictedItems]]
+"""Function that returns the labels and predictions that a rule leaves."""
+
+BELOW_THRESHOLD: Final = "below the threshold"
+LINKED_TO_NIL: Final = "linked to NIL"
+IS_UNLINKED: Final = "unlinked"
+OFF_GOLD_MENTIONS: Final = "off the gold mentions"
+NOT_BEST: Final = "on gold mentions with a better one (only the best counts)"
+OVERLAPS_LONGER: Final = "inside or across longer ones"
 
 
 class Filter(NamedTuple):
@@ -144,30 +154,9 @@ class Selection(NamedTuple):
 
         Predictions may be moved to gold spans, and labels may become optional.
         """
-        rules, relation = self.rules, self.relation
-        predictions = filter_by_threshold(predictions, self.threshold)
-        if rules.drop_nil:
-            gold = _filter_labels(gold, gold.items.entity != NIL)
-            predictions = _filter_predictions(predictions, predictions.items.entity != NIL)
-        drop_unlinked = rules.drop_unlinked and (relation.compares_links or rules.compares_links)
-        if relation.compares_links or drop_unlinked:
-            predictions = _filter_predictions(predictions, predictions.items.entity != NO_LINK)
-        if drop_unlinked:
-            gold = _filter_labels(gold, gold.items.entity != NO_LINK)
-        if relation.is_typed:
-            gold, predictions = (
-                _filter_labels(gold, _mask_typed(gold.items)),
-                _filter_predictions(predictions, _mask_typed(predictions.items)),
-            )
-        for mask in self.gold_filters:
-            gold = _filter_labels(gold, mask(gold))
-        if rules.gold_mentions is not None:
-            predictions = _GOLD_MENTION_RULES[rules.gold_mentions](gold, predictions)
-        if rules.keep_longest and relation.is_lenient:
-            gold, predictions = (
-                _filter_labels(gold, mask_longest(gold.items)),
-                _filter_predictions(predictions, mask_longest(predictions.items)),
-            )
+        relation = self.relation
+        for _, exclude in self._list_exclusions():
+            gold, predictions = exclude(gold, predictions)
         if self.has_named_filter and gold.has_unlinked:
             is_unlinked = np.isin(gold.mention, gold.mention[gold.items.entity == NO_LINK])
             gold = replace(gold, optional=gold.optional | is_unlinked)
@@ -182,7 +171,7 @@ class Selection(NamedTuple):
             gold = replace(gold, optional=gold.optional | is_unlinked)
         if relation.level == "document":  # an invented mention is wrong, whatever its entity, but here are no mentions
             predictions = _filter_predictions(predictions, ~mask_invented(predictions.items.start))
-        if relation.level == "document" and not rules.count_repeated_entities:
+        if relation.level == "document" and not self.rules.count_repeated_entities:
             return _keep_one_per_document(gold, predictions)
         return gold, predictions
 
@@ -200,18 +189,88 @@ class Selection(NamedTuple):
         has_filters = bool(self.filters or self.gold_filters) or relation.level == "document"
         return not (drops_items or keeps_longest or has_filters) and (is_fully_linked or not drops_unlinked)
 
-    def count_unused_for_mentions(self, gold: GoldItems, predictions: PredictedItems) -> tuple[int, int]:
-        """Count the predictions that are dropped as they are on no gold mention, or as others on it are better."""
-        unrestricted = self._replace(rules=self.rules._replace(gold_mentions=None), filters=())
-        mentions, all_predictions = unrestricted.apply(gold, predictions)
-        alignment = self.rules.gold_mentions
-        assert alignment is not None
-        restricted = _GOLD_MENTION_RULES[alignment](mentions, all_predictions)
-        n_dropped = len(all_predictions.items) - len(np.unique(restricted.items.row))
-        if alignment is not GoldMentionAlignment.BEST:
-            return n_dropped, 0
-        n_worse = len(_keep_on_gold_spans(mentions, all_predictions).items) - len(restricted.items)
-        return n_dropped - n_worse, n_worse
+    @property
+    def exclusions(self) -> list[str]:
+        """Reasons for which rules of the profile exclude items, in the order of the rules."""
+        return [reason for reason, _ in self._list_exclusions() if reason is not None]
+
+    def count_excluded(self, gold: GoldItems, predictions: PredictedItems) -> Iterator[tuple[str, int, int]]:
+        """Yield each reason with the numbers of labels and predictions that it excludes, each item once."""
+        for reason, exclude in self._list_exclusions():
+            gold_rest, rest = exclude(gold, predictions)
+            if reason is not None:
+                n_rest = len(np.unique(rest.items.row))  # a prediction may be moved to several gold spans
+                yield reason, len(gold.items) - len(gold_rest.items), len(np.unique(predictions.items.row)) - n_rest
+            gold, predictions = gold_rest, rest
+
+    def count_links_on_unlinked(self, gold: GoldItems, predictions: PredictedItems) -> int:
+        """Count the predictions with a link that are exactly on unlinked gold spans, where no link is wrong."""
+        for _, exclude in self._list_exclusions():
+            gold, predictions = exclude(gold, predictions)
+        is_unlinked = gold.items.entity == NO_LINK
+        mask = np.zeros(len(predictions.items), np.bool_)
+        mask[find_same_spans(gold.items.take(is_unlinked), predictions.items).prediction] = True
+        mask[find_same_spans(gold.items.take(~is_unlinked), predictions.items).prediction] = False
+        return int(mask.sum())
+
+    def _list_exclusions(self) -> Iterator[tuple[str | None, _Exclusion]]:
+        """Yield the rules that exclude items before matching, with a reason if notes count the excluded items."""
+        rules, relation = self.rules, self.relation
+        if self.threshold.min_score is not None:
+            yield BELOW_THRESHOLD, lambda gold, predictions: (gold, filter_by_threshold(predictions, self.threshold))
+        if rules.drop_nil:
+            yield (
+                LINKED_TO_NIL,
+                lambda gold, predictions: (
+                    _filter_labels(gold, gold.items.entity != NIL),
+                    _filter_predictions(predictions, predictions.items.entity != NIL),
+                ),
+            )
+        if rules.drop_unlinked and (relation.compares_links or rules.compares_links):
+            yield (
+                IS_UNLINKED,
+                lambda gold, predictions: (
+                    _filter_labels(gold, gold.items.entity != NO_LINK),
+                    _filter_predictions(predictions, predictions.items.entity != NO_LINK),
+                ),
+            )
+        elif relation.compares_links:  # such predictions count where links are not compared
+            yield (
+                None,
+                lambda gold, predictions: (
+                    gold,
+                    _filter_predictions(predictions, predictions.items.entity != NO_LINK),
+                ),
+            )
+        if relation.is_typed:
+            yield (
+                None,
+                lambda gold, predictions: (
+                    _filter_labels(gold, _mask_typed(gold.items)),
+                    _filter_predictions(predictions, _mask_typed(predictions.items)),
+                ),
+            )
+        if self.gold_filters:
+            yield None, self._filter_gold
+        if (alignment := rules.gold_mentions) is not None:
+            restrict = _GOLD_MENTION_RULES[alignment]
+            yield OFF_GOLD_MENTIONS, lambda gold, predictions: (gold, restrict(gold, predictions))
+        if alignment is GoldMentionAlignment.BEST:
+            yield NOT_BEST, lambda gold, predictions: (gold, _keep_best_on_gold_spans(gold, predictions))
+        if rules.keep_longest and relation.is_lenient:
+            yield (
+                OVERLAPS_LONGER,
+                lambda gold, predictions: (
+                    _filter_labels(gold, mask_longest(gold.items)),
+                    _filter_predictions(predictions, mask_longest(predictions.items)),
+                ),
+            )
+
+    def _filter_gold(self, gold: GoldItems, predictions: PredictedItems) -> tuple[GoldItems, PredictedItems]:
+        """Return the labels that pass the gold filters, and all predictions."""
+        for mask in self.gold_filters:
+            gold = _filter_labels(gold, mask(gold))
+        return gold, predictions
 
 
 def filter_by_threshold(predictions: PredictedItems, threshold: Threshold) -> PredictedItems:
@@ -344,7 +403,7 @@ def _move_best_to_gold_spans(gold: GoldItems, predictions: PredictedItems) -> Pr
 
 _GOLD_MENTION_RULES: dict[GoldMentionAlignment, Callable[[GoldItems, PredictedItems], PredictedItems]] = {
     GoldMentionAlignment.EXACT: _keep_on_gold_spans,
-    GoldMentionAlignment.BEST: _keep_best_on_gold_spans,
+    GoldMentionAlignment.BEST: _keep_on_gold_spans,  # then the best of them
     GoldMentionAlignment.BEST_OVERLAP: _move_best_to_gold_spans,
 }
 

@@ -120,7 +120,8 @@ def read_table_corpus(source: TableSource, columns: ColumnRoles, on_preview: Pre
             source.label,
             actual=f"no column for the texts of the documents in {columns}",
             expected="text=COLUMN",
-            remedy="Add text=COLUMN, or texts=NAME of a folder or table next to this file",
+            remedy="Add text=COLUMN, or texts=NAME of a folder or table next to this file. Read predictions with "
+            "karat.load_run",
         )
     skipped: Counter[str] = Counter()
     texts = GoldTexts(None, source.label)
