@@ -61,6 +61,7 @@ def command(
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
     karat data convert gold.jsonl mine --to hf-hub     for load_dataset
     karat data convert gold.jsonl folder --to brat
+    karat data convert one.jsonl+two.jsonl all.jsonl   put together
     karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4
     """
     from karat.data.absolute_iris import count_relative_types, find_relative_id, list_relative_entities
@@ -94,6 +95,12 @@ def command(
             echo(f"{source}: {amount} to {target_spec.title}", err=True)
             return
     data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold, report=echo_offset_warnings)
+    parts = split_pool_name(source)
+    if len(parts) > 1 and isinstance(data, Corpus):
+        from karat.data.corpus_pool import list_differing_metadata
+
+        if names := list_differing_metadata([load(part, text=False, format=source_format) for part in parts]):
+            echo(f"{data.name}: metadata that differ are left out: {', '.join(names)}", err=True)
     if texts is not None:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source}: --texts-from replaces the texts of gold standards. Remove --texts-from.")
