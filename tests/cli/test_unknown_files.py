@@ -142,3 +142,16 @@ def test_a_table_is_told_how_it_can_be_read(tmp_path, karat_cli):
         "--columns doc=doc,start=begin,end=…,entity=qid (it has doc, begin, qid)"
         in karat_cli("score", "demo", path).err
     )
+
+
+def test_ids_that_differ_are_shown_and_documents_beyond_the_gold_standard_are_named(tmp_path):
+    """The first ids agree here, so that they explain nothing."""
+
+    def run(*ids):
+        return karat.Run.from_responses([karat.Response(id) for id in ids], name="mine")
+
+    gold = karat.Corpus.from_documents([karat.Document(f"doc{i}", "Ulm") for i in (0, 1, 2)], name="gold")
+    with pytest.raises(InputError, match="only here: 'doc9', only in gold: 'doc2'"):
+        karat.evaluate(gold, run("doc0", "doc1", "doc9"))
+    with pytest.raises(InputError, match=r"all its documents are here.* --allow-unknown skips"):
+        karat.evaluate(gold, run("doc0", "doc1", "doc2", "doc9"))

@@ -21,6 +21,7 @@ def test_documents_types_and_entities_get_absolute_iris(karat_cli, tmp_path):
     ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", target, "--base", "https://a.org/mine")
     assert ran.code == 0, ran.err
     assert "types of 1 mention become IRIs" in ran.err
+    assert "ids of 1 document become IRIs" in ran.err
     again = karat.load(target)
     assert again.ids.to_pylist() == ["https://a.org/mine/news%201%23%25é", "https://b.org/2"]
     first, *_ = next(iter(again)).labels

@@ -65,6 +65,7 @@ def test_a_folder_of_pairs(tmp_path):
         "normalizations and attributes of annotations other than mentions": 1,
         "mentions of several fragments (read as one span from first to last)": 1,
         "relations that are not between two linked mentions": 1,
+        "labels without entity id (read as unlinked)": 2,
     }
 
 
@@ -86,7 +87,10 @@ def test_offsets_that_count_otherwise(tmp_path):
     made = folder(tmp_path, one_txt="😀 Ulm", one_ann="T1\tLOC 3 6\tUlm\n")
     corpus = karat.load(made)
     assert next(iter(corpus)).labels == (Label(2, 5, UNLINKED, types=("LOC",)),)
-    assert corpus.skipped == {"texts whose offsets count UTF-16 units": 1}
+    assert corpus.skipped == {
+        "texts whose offsets count UTF-16 units": 1,
+        "labels without entity id (read as unlinked)": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -238,7 +242,7 @@ def test_the_name_of_a_database_alone_is_no_id(tmp_path):
     made = folder(tmp_path, a_txt="Ulm", a_ann="T1\tGPE 0 3\tUlm\nN1\tReference T1 Wikidata:\tUlm\n")
     corpus = karat.load(made)
     assert corpus["a"].labels == (Label(0, 3, UNLINKED, types=("GPE",)),)
-    assert corpus.skipped == {"normalizations without an id": 1}
+    assert corpus.skipped == {"normalizations without an id": 1, "labels without entity id (read as unlinked)": 1}
 
 
 def test_a_missing_text_is_named_without_the_format(tmp_path):

@@ -138,6 +138,20 @@ def test_values_are_no_links(karat_cli, tmp_path):
     assert "2 labels of quantities and datetimes, which have no id." in sheet
 
 
+def test_values_are_no_entities(karat_cli, tmp_path):
+    """Of eleven entities, ten are the most frequent; the dates, which are more, are none."""
+    text = "Ada " * 22
+    labels = [Label(4 * i, 4 * i + 3, f"Q{i}") for i in range(11)]
+    dates = [Label(4 * i, 4 * i + 3, "DATETIME", kind="datetime") for i in range(11, 22)]
+    karat.save(Corpus.from_documents([Document("d", text, [*labels, *dates])]), tmp_path / "gold.jsonl")
+    sheet = karat_cli("data", "sheet", tmp_path / "gold.jsonl").out
+    assert "| the 10 most frequent entities | 90.9 |" in sheet
+    numbers = json.loads(karat_cli("data", "stats", tmp_path / "gold.jsonl", "--json", "-").out)
+    assert (numbers["entities"], numbers["ambiguous surfaces"], numbers["entities per surface"]) == (11, 1, 11.0)
+    categorised = karat_cli("data", "categorise", tmp_path / "gold.jsonl")
+    assert "11 of 11 linked labels have an entity without a known name" in categorised.out + categorised.err
+
+
 def test_shares_that_need_a_knowledge_base_name_the_option(karat_cli, tmp_path):
     karat.save(Corpus.from_documents([Document("d", "Ulm is old.", (Label(0, 3, "Q3012"),))]), tmp_path / "gold.jsonl")
     sheet = karat_cli("data", "sheet", tmp_path / "gold.jsonl").out

@@ -88,6 +88,11 @@ def list_relative_entities(data: Corpus | Run) -> list[str]:
     return [id for id in mentions.names.to_pylist() if not _ABSOLUTE.match(id)]
 
 
+def count_relative_documents(data: Corpus | Run) -> int:
+    """Count the documents whose id is not an absolute IRI."""
+    return sum(not _ABSOLUTE.match(id) for id in data.ids.to_pylist())
+
+
 def count_relative_types(data: Corpus | Run) -> int:
     """Count the labels or predictions with a type that is not an absolute IRI."""
     items = (

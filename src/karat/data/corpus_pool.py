@@ -34,6 +34,13 @@ def pool_corpora(corpora: Sequence[Corpus]) -> Corpus:
     return replace(pooled, skipped=_sum_skipped(corpora))
 
 
+def list_differing_metadata(corpora: Sequence[Corpus]) -> list[str]:
+    """Return the metadata that the pooled corpus does not have, because those of the corpora differ."""
+    common = _common_metadata(corpus.metadata for corpus in corpora)
+    names = dict.fromkeys(name for corpus in corpora for name in corpus.metadata)
+    return [name for name in names if name not in common and name not in _DOCUMENT_METADATA]
+
+
 def pool_runs(runs: Sequence[Run], *, has_numbered_ids: bool) -> Run:
     """Merge runs on different corpora into one, with all responses.
 

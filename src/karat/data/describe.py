@@ -294,7 +294,7 @@ def _count_numbers(corpus: Corpus, mentions: GoldMentions) -> dict[str, int | fl
     """Compute the counts and properties of a corpus in `Description.numbers`, by name."""
     documents, roots = list(corpus), ~mentions.part_mask
     entity_counts = _count_entities_by_surface(mentions)
-    entities = mentions.facts.entity
+    entities, is_linked = mentions.facts.entity, mentions.facts.is_linked
     count = len(documents)
     words = sum(len(_WORD.findall(_get_evaluated_text(document))) for document in documents)
     tags = sum(len(document.tags) for document in documents)
@@ -304,7 +304,7 @@ def _count_numbers(corpus: Corpus, mentions: GoldMentions) -> dict[str, int | fl
         "words": words,
         "labels": len(corpus.labels),
         "mentions": int(roots.sum()),
-        "entities": len(np.unique(entities[entities >= 0])),
+        "entities": len(np.unique(entities[is_linked])),
         "tags": tags,
         "relations": sum(len(document.relations) for document in documents),
         "segmentations": int(mentions.part_mask.sum()),
@@ -327,7 +327,7 @@ def _count_numbers(corpus: Corpus, mentions: GoldMentions) -> dict[str, int | fl
 def _count_entities_by_surface(mentions: GoldMentions) -> Longs:
     """Return for each linked surface form the number of distinct entities that it is linked to."""
     entity, surface = mentions.facts.entity, mentions.facts.surface_code[mentions.rows][mentions.mention_of_label]
-    pairs = np.unique(np.column_stack([surface, entity])[entity >= 0], axis=0)
+    pairs = np.unique(np.column_stack([surface, entity])[mentions.facts.is_linked], axis=0)
     return np.unique(pairs[:, 0], return_counts=True)[1]
 
 

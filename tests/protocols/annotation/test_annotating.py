@@ -251,6 +251,11 @@ def test_what_makes_no_sense_is_refused_in_the_one_shape(anna, ben, store):
     assert anna.document(name)["labels"] == []
 
 
+def test_an_empty_body_is_an_empty_request(anna):
+    response = anna.browser.post("/api/documents/next", content=b"", headers={"content-type": "application/json"})
+    assert response.status_code == 200, response.text
+
+
 @pytest.mark.parametrize(
     ("headers", "error"),
     [

@@ -61,9 +61,15 @@ def command(
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
     karat data convert gold.jsonl mine --to hf-hub     for load_dataset
     karat data convert gold.jsonl folder --to brat
+    karat data convert one.jsonl+two.jsonl all.jsonl   put together
     karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4
     """
-    from karat.data.absolute_iris import count_relative_types, find_relative_id, list_relative_entities
+    from karat.data.absolute_iris import (
+        count_relative_documents,
+        count_relative_types,
+        find_relative_id,
+        list_relative_entities,
+    )
     from karat.data.catalogue import list_other_splits
     from karat.data.convert import count_losses, replace_texts, select_storable
     from karat.data.load import (
@@ -94,6 +100,12 @@ def command(
             echo(f"{source}: {amount} to {target_spec.title}", err=True)
             return
     data = load_gold_or_run(source, kind=kind, format=source_format, gold=gold, report=echo_offset_warnings)
+    parts = split_pool_name(source)
+    if len(parts) > 1 and isinstance(data, Corpus):
+        from karat.data.corpus_pool import list_differing_metadata
+
+        if names := list_differing_metadata([load(part, text=False, format=source_format) for part in parts]):
+            echo(f"{data.name}: metadata that differ are left out: {', '.join(names)}", err=True)
     if texts is not None:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source}: --texts-from replaces the texts of gold standards. Remove --texts-from.")
@@ -115,6 +127,7 @@ def command(
     page = render_page(source, data, target_spec, losses)
     data = select_storable(data, target_spec) if isinstance(data, Corpus) else data
     has_types = target_spec.has_iris and (target_spec.stored_fields is None or "types" in target_spec.stored_fields)
+    n_renamed = count_relative_documents(data) if target_spec.has_iris else 0
     n_typed = count_relative_types(data) if has_types else 0
     data = prepare_to_save(data, target, target_spec, base=base, entity_base=entity_base)
     if losses:  # before anything is written
@@ -122,6 +135,10 @@ def command(
     write_data(data, target, format=format)
     if not losses:
         echo(page, nl=False, err=True)
+    if n_renamed:
+        echo(
+            f"  ids of {format_count(n_renamed, 'document')} become IRIs, and stay IRIs when the file is read", err=True
+        )
     if n_typed:
         mentions = format_count(n_typed, "mention")
         echo(f"  types of {mentions} become IRIs, and stay IRIs when the file is read", err=True)

@@ -39,9 +39,9 @@ def command(
 ) -> None:
     """Write a data sheet in Markdown and in Croissant, with the data.
 
-    DIR contains datasheet.md, croissant.json (Croissant 1.0), dataset.json and the data, and can be published as it
-    is: `karat data add DIR` installs it elsewhere. The sheet has statistics, licence, source, guidelines, agreement,
-    biases, overlap of the splits and a lint report. It lists what is unknown; nothing is guessed.
+    DIR contains datasheet.md, croissant.json (Croissant 1.0), dataset.json and the data of one version, and can be
+    published: `karat data add DIR` installs it elsewhere. The sheet has statistics, licence, source, guidelines,
+    agreement, biases, overlap of the splits and a lint report. It lists what is unknown; nothing is guessed.
 
     \b
     karat data sheet mybench

@@ -32,6 +32,7 @@ from karat.data.categoriser.words import (
     is_numeric,
     is_pro_form,
 )
+from karat.data.convert import VALUE_KINDS
 from karat.kb.protocol import KB
 from karat.matching.facts.nested_spans import Nesting, find_nesting
 from karat.model.corpus import Corpus
@@ -227,7 +228,11 @@ def _format_notes(corpus: Corpus, mention_list: Sequence[Mention], kb: KB | None
         yield "without --kb, entity names come from labels and link titles, and no aliases are known"
     elif all(mention.aliases is None for mention in mention_list):
         yield "no alias of these entities is known (aliases.tsv)"
-    linked = [mention for mention in mention_list if isinstance(mention.label.entity, str)]
+    linked = [
+        mention
+        for mention in mention_list
+        if isinstance(mention.label.entity, str) and mention.label.kind not in VALUE_KINDS
+    ]
     unnamed = sum(mention.name is None for mention in linked)
     if unnamed:
         yield f"{unnamed:,} of {len(linked):,} linked labels have an entity without a known name"

@@ -538,6 +538,12 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
         raw = decode_exact_json(line)
         if object_type is Document and isinstance(raw, dict) and "predictions" in raw:
             raise JsonError("a line of predictions", "gold labels", "Pass the gold file first, then the predictions")
+        if isinstance(raw, dict) and "karat" in raw and number > 1:
+            raise JsonError(
+                "a second header",
+                "one header, in the first line",
+                "Combine files with karat data convert ONE.jsonl+TWO.jsonl OUT.jsonl instead of appending them",
+            )
         items = "labels" if object_type is Document else "predictions"
         if isinstance(raw, dict) and items in raw and raw[items] is None:
             raise JsonError(f"null at `{items}`", "a list", "Write [] if there are none")

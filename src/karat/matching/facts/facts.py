@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import or_
 from typing import Any, NamedTuple
@@ -111,6 +111,11 @@ class AnnotationFacts:
     def has_kb(self) -> bool:
         """Whether there is a knowledge base."""
         return self._kb is not None
+
+    @property
+    def superclasses(self) -> Mapping[str, tuple[str, ...]]:
+        """Direct superclasses of each type in the knowledge base; empty without one."""
+        return {} if self._kb is None else self._kb.hierarchy.superclasses
 
     @cached_property
     def entities(self) -> EntityFacts:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import pyarrow.compute as pc
+
 from karat.model.errors import InputError
 from karat.model.output.command_options import find_options
 from karat.model.tables.arrow import Arrow
@@ -24,15 +26,22 @@ def unknown_document_error(
     standard, and `n_more` the number of further such responses.
     """
     others = f" ({n_more} more like it)" if n_more else ""
+    skipping = [f"{flag} skips unknown documents" for flag in find_options("--allow-unknown", "--on-error skip")[:1]]
+    if _parse_numbers(gold_ids) is None and pc.all(pc.is_in(gold_ids, run_ids)).as_py():  # numbers agree by chance
+        return InputError(
+            where,
+            actual=f"document {document!r}, which {corpus_name} does not have{others}; all its documents are here",
+            expected="documents of the gold standard",
+            remedy="; ".join([*skipping, "Check that the gold standard is complete"]),
+        )
     remedy = _advise_renumbering(gold_ids, run_ids) or _SAME_SPLIT
-    skipping = [f"; {flag} skips unknown documents" for flag in find_options("--allow-unknown", "--on-error skip")[:1]]
     return InputError(
         where,
         actual=f"document {document!r}, which {corpus_name} does not have{others}: "
         f"{_describe_ids(gold_ids, run_ids, corpus_name)}",
         expected="documents of the gold standard",
         remedy=f"{remedy}, or add the text of each document to the predictions, so that Karat pairs documents by text"
-        + "".join(skipping),
+        + "".join(f"; {sentence}" for sentence in skipping),
     )
 
 
@@ -55,7 +64,15 @@ def _describe_ids(gold_ids: Arrow, run_ids: Arrow, corpus_name: str) -> str:
         return (
             f"the ids here are {_format_range(run_numbers)}, the ids of {corpus_name} are {_format_range(gold_numbers)}"
         )
+    run_only, gold_only = _exclude_ids(run_ids, gold_ids), _exclude_ids(gold_ids, run_ids)
+    if len(run_only) < len(run_ids):
+        return f"only here: {_format_examples(run_only)}, only in {corpus_name}: {_format_examples(gold_only)}"
     return f"the ids here are {_format_examples(run_ids)}, the ids of {corpus_name} are {_format_examples(gold_ids)}"
+
+
+def _exclude_ids(ids: Arrow, others: Arrow) -> Arrow:
+    """Return the ids that are not among `others`."""
+    return ids.filter(pc.invert(pc.is_in(ids, others)))
 
 
 def _advise_renumbering(gold_ids: Arrow, run_ids: Arrow) -> str:

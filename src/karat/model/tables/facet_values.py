@@ -51,6 +51,8 @@ def string_values(column: Arrow | None, count: int, prefix: str = "") -> FacetVa
     """
     if column is None:
         return single_values(np.zeros(count), [NONE], has_values=False)
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
     if pa.types.is_list(column.type):
         owner = np.repeat(np.arange(count), column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
         values = column.flatten()

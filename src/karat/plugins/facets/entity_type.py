@@ -16,15 +16,17 @@ _QID: Final = re.compile(r"Q[1-9]\d*", re.ASCII)
 _NO_TYPE = frozenset({*KINDS.values(), "OTHER"})
 
 
-def _compute_values(facts: Facts, annotations: AnnotationFacts) -> FacetValues:
+def _compute_values(facts: Facts | None, annotations: AnnotationFacts) -> FacetValues:
     """Return the types of each mention's entity, from the mention or the knowledge base, with all superclasses.
 
     Types of mentions that are no QIDs, such as PER, are not used if those of the knowledge base are: gold labels and
     predictions would be in different groups.
-    `annotations` are the gold labels or the predictions of `facts`. `OTHER`, quantities and datetimes are no types.
+    `annotations` are the gold labels or the predictions of `facts`, or labels without `facts`. `OTHER`, quantities and
+    datetimes are no types.
     """
     names: dict[str, int] = {NONE: 0}
-    superclasses = {} if facts.kb is None else facts.kb.hierarchy.superclasses
+    sides = (annotations,) if facts is None else (facts.gold, facts.predictions)
+    superclasses = annotations.superclasses
 
     def encode_types(types: Iterable[str]) -> list[int]:
         """Return the codes of some types and of all their superclasses; adds new types to `names`."""
@@ -37,7 +39,7 @@ def _compute_values(facts: Facts, annotations: AnnotationFacts) -> FacetValues:
                 pending.extend(superclasses.get(kind, ()))
         return [names.setdefault(kind, len(names)) for kind in sorted(all_types)] or [0]
 
-    index, sets = annotations.entity_type_sets if _has_other_types(facts) else annotations.type_sets
+    index, sets = annotations.entity_type_sets if _has_other_types(*sides) else annotations.type_sets
     lists = [encode_types(types or ()) for types in sets]
     offsets = np.cumsum([0, *map(len, lists)])
     return FacetValues(
@@ -45,13 +47,11 @@ def _compute_values(facts: Facts, annotations: AnnotationFacts) -> FacetValues:
     )
 
 
-def _has_other_types(facts: Facts) -> bool:
+def _has_other_types(gold: AnnotationFacts, *predictions: AnnotationFacts) -> bool:
     """Return whether the knowledge base has QIDs as types, and the gold standard others."""
-    column = facts.gold.mentions.field("types")
+    column = gold.mentions.field("types")
     own_types = set() if column is None else set(column.flatten().unique().to_pylist()) - _NO_TYPE
-    kb_types = {
-        kind for side in (facts.gold, facts.predictions) for types in side.entities.types for kind in types or ()
-    }
+    kb_types = {kind for side in (gold, *predictions) for types in side.entities.types for kind in types or ()}
     return any(map(_QID.fullmatch, kb_types)) and bool(own_types) and not any(map(_QID.fullmatch, own_types))
 
 

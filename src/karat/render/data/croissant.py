@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -49,6 +50,7 @@ _CONTEXT: Final[dict[str, Any]] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
+_CREATIVE_COMMONS: Final = re.compile(r"cc0(-1\.0)?|cc-(?P<terms>by(-nc)?(-sa|-nd)?)-(?P<version>\d\.\d)")
 _LABEL_FIELDS: Final = {
     "start": ("sc:Integer", "Offset of the first code point."),
     "end": ("sc:Integer", "Offset after the last code point."),
@@ -62,13 +64,22 @@ _LABEL_FIELDS: Final = {
 }
 
 
+def _to_croissant_licence(licence: str | None) -> str | None:
+    """Return the address of a licence of Creative Commons, such as `CC BY 4.0`; others unchanged, such as SPDX ids."""
+    match = _CREATIVE_COMMONS.fullmatch("-".join(re.split(r"[\s_-]+", (licence or "").strip().lower())))
+    if match is None:
+        return licence
+    name = f"licenses/{match['terms']}/{match['version']}" if match["terms"] else "publicdomain/zero/1.0"
+    return f"https://creativecommons.org/{name}/"
+
+
 def build_croissant(publication: Publication) -> dict[str, Any]:
     """Describe a version of a dataset in Croissant; unknown properties are absent."""
     metadata = publication.version.metadata
     properties = {
         "alternateName": metadata.title,
         "description": metadata.description,
-        "license": metadata.licence,
+        "license": _to_croissant_licence(metadata.licence),
         "citeAs": metadata.citation,
         "url": metadata.url,
         "datePublished": metadata.published,

@@ -302,7 +302,10 @@ def _format_trait(share: TraitCount) -> str:
 def _measure_top_entities(facts: SplitFacts) -> str:
     """Return the share of linked labels that the most frequent entities have, in per cent."""
     counts = Counter(
-        label.entity for document in facts.corpus for label in document.labels if isinstance(label.entity, str)
+        label.entity
+        for document in facts.corpus
+        for label in document.labels
+        if isinstance(label.entity, str) and label.kind not in VALUE_KINDS
     )
     top = sum(count for _, count in counts.most_common(_N_TOP))
     return f"{100 * top / counts.total():.1f}" if counts else _UNKNOWN

@@ -91,8 +91,8 @@ class SessionEndpoints:
 
 
 async def decode_body(request: Request, kind: type[_T]) -> _T:
-    """Decode the JSON body of a request as `kind`; raise a `bad-request` error if it does not fit."""
+    """Decode the JSON body of a request, `{}` if empty, as `kind`; raise a `bad-request` error if it does not fit."""
     try:
-        return decode_json(await request.body(), kind)
+        return decode_json(await request.body() or b"{}", kind)
     except JsonError as problem:
         raise WebError("bad-request", str(problem)) from None

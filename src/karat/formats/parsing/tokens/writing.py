@@ -39,8 +39,13 @@ def split_sentences(document: Document, format_name: str) -> list[list[SpacedTok
     return [sentence for sentence in sentences if sentence]
 
 
-def count_token_losses(data: Corpus | Run, keeps_type: Callable[[Label], bool]) -> dict[str, int]:
-    """Count the labels of a corpus that overlap longer ones, are out of order or lose types by `keeps_type`."""
+def count_token_losses(
+    data: Corpus | Run, keeps_type: Callable[[Label], bool], type_form: str = "one word"
+) -> dict[str, int]:
+    """Count the labels of a corpus that overlap longer ones, are out of order or lose types by `keeps_type`.
+
+    `type_form`: the form of the types that are stored.
+    """
     if not isinstance(data, Corpus):
         return {}
     n_overlapping = n_unordered = n_types = 0
@@ -53,5 +58,5 @@ def count_token_losses(data: Corpus | Run, keeps_type: Callable[[Label], bool]) 
     return {
         "labels that overlap longer ones": n_overlapping,
         "order of labels in documents (written by offset)": n_unordered,
-        "types of labels (several, or not one word)": n_types,
+        f"types of labels (several, or not {type_form})": n_types,
     }

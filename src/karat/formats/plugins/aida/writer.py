@@ -92,7 +92,7 @@ def count_losses(data: Corpus | Run) -> dict[str, int]:
         "text of documents (read back with a space between tokens, so that spans change)": n_texts,
         "meta of documents (the split follows from the id)": n_splits,
         "same_as of labels without an entity": n_same_as,
-        **count_token_losses(data, _keeps_type),
+        **count_token_losses(data, _keeps_type, "one word in capitals"),
     }
 
 

@@ -52,6 +52,7 @@ _WIKIDATA_ID = re.compile(r"(?i)^wikidata:(Q[1-9][0-9]*)$")
 """The id of a link to Wikidata: brat writes the name of the database before it."""
 _NO_ID = re.compile(r"[^:]*:")
 """The name of a database without an id."""
+_NO_LINK = "labels without entity id (read as unlinked)"
 _UNREAD_KINDS = {"E": "events", "#": "notes", "*": "equivalences"}
 
 
@@ -190,6 +191,7 @@ def _to_labels(
             if (start, end) != (min(edges), max(edges)) or any(text[low:high].strip() for low, high in gaps):
                 skipped["mentions of several fragments (read as one span from first to last)"] += 1
                 categories.append(f"{FRAGMENTS}:{mention.fragments}")
+        skipped[_NO_LINK] += not links and not is_nil
         for entity, title in links.items() or [(None if is_nil else UNLINKED, "")]:
             label = Label(
                 start,
