@@ -11,7 +11,7 @@ import pytest
 import karat
 from karat.analysis.comparison.api import compare
 from karat.analysis.comparison.compare import compare as compare_entries
-from karat.analysis.comparison.entries import load_entries
+from karat.analysis.comparison.entries import entry_from_run, load_entries
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.evaluation.cases.errors import categories
 from karat.evaluation.evaluation import Evaluation
@@ -207,3 +207,19 @@ def test_rare_mentions_are_those_of_other_entities():
     groups = karat.evaluate(corpus, run, by=["rarity"], kb=kb).groups["rarity"]["strong"]
     gold = {name: (group.counts.matched_gold, group.counts.unmatched_gold) for name, group in groups.items()}
     assert gold == {"rare": (0, 1), "popular": (1, 0), "undecided": (0, 1), "none": (0, 1)}
+
+
+def test_the_note_on_precision_by_type_reaches_its_page_if_views_share_it():
+    """Strong and weak matching have the same wrong predictions here, so one note names both."""
+    label = karat.Label(0, 3, "Q1", types=("PER",))
+    corpus = karat.Corpus.from_documents([karat.Document("d", "Ada met Bob in Rome.", (label,))], name="one")
+    predictions = (karat.Prediction(0, 3, "Q1"), karat.Prediction(8, 11, "Q9"))
+    run = karat.Run.from_responses([karat.Response("d", predictions)], name="system")
+    files = MemoryStore()
+    add_results(files, [entry_from_run(corpus, run)], Request.from_options(by=["types"]))
+    archive = Archive(files)
+    facets = {facet["name"]: facet for facet in asked(archive, f"groups/{next(iter(archive.datasets))}")["facets"]}
+    ((_, caveat),) = facets["types"]["caveats"]
+    assert caveat.startswith("1 of 1 wrong predictions have no known type")
+    (note,) = (note for note in asked(archive, "leaderboard")["notes"][0]["notes"] if "precision by types" in note)
+    assert note.startswith("strong, weak")

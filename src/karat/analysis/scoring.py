@@ -16,8 +16,7 @@ from karat.data.steps import apply_steps, filter_run
 from karat.evaluation.evaluation import Evaluation, create_evaluation
 from karat.evaluation.request import Request
 from karat.evaluation.threshold_tuning import (
-    count_ambiguous_ids,
-    count_shared_documents,
+    count_shared_ids,
     drop_dev_responses,
     is_same_corpus,
     tune_threshold,
@@ -166,28 +165,23 @@ def _tune_thresholds(
         notes.append("--tune-on is the scored data, so the threshold is an oracle.")
         yield from ((run, request.replace(settings={"threshold": "oracle"})) for run in runs)
         return
-    if shared := count_shared_documents(dev, corpus):
+    shared_ids = count_shared_ids(dev, corpus)
+    if shared := shared_ids.same_text:
         overlap = f"{format_count(shared, 'document')} of {dev.name} {'is' if shared == 1 else 'are'} also scored"
         notes.append(f"{overlap}: the threshold was tuned on {'it' if shared == 1 else 'them'}.")
     if engine is None:
         dev_runs = [reload_and_align_run(dev, load_run_for_any(name, [dev]), name) for name in tuning.predictions]
     else:
         dev_runs = [cast("Run", load_partitioned(name, gold=False)) for name in tuning.predictions]
-    if not dev_runs:
-        _check_distinct_ids(dev, corpus)
+    if shared_ids.other_text and not dev_runs:
+        raise UsageError(
+            f"ids of {dev.name} stand for other texts in {corpus.name} ({format_count(shared_ids.other_text, 'id')}). "
+            f"Pass predictions for {dev.name} in a file of their own with --tune-predictions."
+        )
     for run, dev_run in zip(runs, _sort_by_system(dev_runs, runs) or runs, strict=True):
         threshold = tune_threshold(dev, dev_run, request, engine)
         remaining = cast("Run", drop_dev_responses(run, full_dev, corpus))
         yield remaining, request.replace(settings={"threshold": threshold})
-
-
-def _check_distinct_ids(dev: Corpus, corpus: Corpus) -> None:
-    """Raise `UsageError` if texts of both corpora share an id, so that a run cannot have predictions for both."""
-    if n_ambiguous := count_ambiguous_ids(dev, corpus):
-        raise UsageError(
-            f"{format_count(n_ambiguous, 'id')} of {dev.name} and {corpus.name} stand{'s' * (n_ambiguous == 1)} for "
-            f"different texts. Pass predictions for {dev.name} in a file of their own with --tune-predictions."
-        )
 
 
 def _sort_by_system(dev_runs: Sequence[Run], runs: Sequence[Run]) -> list[Run]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import msgspec
 import numpy as np
@@ -69,21 +69,24 @@ def drop_dev_responses(
     return replace(remaining, skipped=run.skipped, texts=texts, file=run.file)
 
 
-def count_shared_documents(dev: Corpus | PartitionedData, corpus: Corpus | PartitionedData) -> int:
-    """Return the number of documents of `dev` whose text is also in `corpus`; whose id, if a corpus has no texts."""
-    if _has_texts(dev) and _has_texts(corpus):
-        documents, others = (data.table.column("text_digest") for data in (dev, corpus))
-    else:
-        documents, others = _get_document_ids(dev), _get_document_ids(corpus)
-    return int(pc.sum(pc.is_in(documents, others)).as_py() or 0)
+class SharedIds(NamedTuple):
+    """Numbers of documents of the development corpus whose ids are also in the scored corpus."""
+
+    same_text: int
+    """With the same text there, or unknown texts: the same documents."""
+    other_text: int
+    """With another text there: other documents."""
 
 
-def count_ambiguous_ids(dev: Corpus | PartitionedData, corpus: Corpus | PartitionedData) -> int:
-    """Return the number of documents of `dev` whose id has another text in `corpus`; 0 if a corpus has no texts."""
+def count_shared_ids(dev: Corpus | PartitionedData, corpus: Corpus | PartitionedData) -> SharedIds:
+    """Count the documents of `dev` whose ids are also in `corpus`."""
+    index = pc.index_in(_get_document_ids(dev), _get_document_ids(corpus))
+    n_shared = len(index) - index.null_count
     if not (_has_texts(dev) and _has_texts(corpus)):
-        return 0
-    texts = corpus.table.column("text_digest").take(pc.index_in(dev.ids, corpus.ids))
-    return int(pc.sum(pc.not_equal(dev.table.column("text_digest"), texts)).as_py() or 0)
+        return SharedIds(n_shared, 0)
+    texts = corpus.table.column("text_digest").take(index)
+    n_same = int(pc.sum(pc.equal(dev.table.column("text_digest"), texts)).as_py() or 0)
+    return SharedIds(n_same, n_shared - n_same)
 
 
 def _has_texts(data: Corpus | PartitionedData) -> TypeGuard[Corpus]:

@@ -5,7 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import comb
@@ -434,7 +434,7 @@ def _build_note(
         dataset,
         system,
         dict(result.skipped),
-        [note for note in result.notes if not _concerns_hidden_view(note, views.keys() - {entry.view})],
+        [note for note in result.notes if not _concerns_hidden_view(note, frozenset(views.keys() - {entry.view}))],
         {
             name: notes
             for name, other in other_results.items()
@@ -448,10 +448,10 @@ def _build_note(
     )
 
 
-def _concerns_hidden_view(note: str, views: Set[str]) -> bool:
-    """Return whether a note is about precision by group in one of `views`, which no page shows."""
-    view, _, message = note.partition(": ")
-    return view in views and "precision by " in message
+def _concerns_hidden_view(note: str, views: frozenset[str]) -> bool:
+    """Return whether a note is about precision by group only in `views`, which no page shows."""
+    names, _, message = note.partition(": ")
+    return "precision by " in message and views.issuperset(names.split(", "))
 
 
 def build_errors(archive: Archive) -> ErrorsResource:

@@ -93,8 +93,8 @@ def _build_facet(
 def _find_caveats(archive: Archive, entry: ArchiveEntry, name: str) -> Iterator[str]:
     """Yield the notes of an entry that question the precision by the facet `name` in the headline view."""
     for note in archive.read_result(entry).notes:
-        view, _, message = note.partition(": ")
-        if view == entry.view and f"precision by {name} " in message:
+        views, _, message = note.partition(": ")
+        if entry.view in views.split(", ") and f"precision by {name} " in message:
             yield message
 
 
