@@ -38,7 +38,7 @@ FIRST_SPAN = {  # replacements of the first span or its entity, and what the mes
     "entity list": ('"Q64"', '["Q64"]', r":1: found `array` at `\w+\[0\]\.entity`"),
     "entity object": ('"Q64"', '{"id": "Q64"}', r":1: found `object` at `\w+\[0\]\.entity`"),
     "entity empty": ('"Q64"', '""', r":1: found an empty entity id at \[0, 6\)"),
-    "id number": ('"d1"', "1", r":1: found `int` at `id`; expected `string`"),
+    "id fraction": ('"d1"', "1.5", r":1: found `float` at `id`; expected `string`"),
     "id boolean": ('"d1"', "true", r":1: found `bool` at `id`; expected `string`"),
     "id null": ('"d1"', "null", r":1: found no value at `id`"),
     "no id": ('"id": "d1", ', "", r":1: found no (value at )?`id`"),
@@ -248,7 +248,7 @@ def test_wrong_options(karat_cli, files, options, message):
     assert (ran.code, message in ran.err, "Traceback" in ran.err) == (2, True, False), ran.err
 
 
-@pytest.mark.parametrize("case", ["duplicate key", "old Mac", "trailing comma", "id number"])
+@pytest.mark.parametrize("case", ["duplicate key", "old Mac", "trailing comma", "id fraction"])
 def test_lint_refuses_lines_that_no_rule_can_check(karat_cli, files, case):
     """Otherwise the linter would count no errors in a file that no command accepts."""
     old, new, message = FIRST_SPAN[case]

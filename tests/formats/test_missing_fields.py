@@ -112,6 +112,7 @@ def test_texts_can_be_linked_converted_and_counted(karat_cli, tmp_path):
     assert "warning: 2 documents of a file that nowhere has the field `labels`" in " ".join(ran.out.split())
 
 
+@pytest.mark.extras  # projects need SQLAlchemy
 def test_texts_have_no_scores_and_commands_that_work(karat_cli, tmp_path, monkeypatch):
     """Without gold labels every score is undefined, and the commands to try next take texts."""
     monkeypatch.chdir(tmp_path)

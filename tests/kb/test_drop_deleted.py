@@ -121,7 +121,7 @@ def test_a_development_corpus_takes_the_same_steps(kb, tmp_path, karat_cli):
     assert ran.code == 0, ran.err
     assert "so the threshold is an oracle" in ran.err
     dev = str(tmp_path / "dev.jsonl")
-    save(Corpus.from_documents([Document("d", "a", (Label(0, 1, "Q1"),)), Document("x", "b")], name="dev"), dev)
+    save(Corpus.from_documents([Document("d", "a b c d", (Label(0, 1, "Q1"),)), Document("x", "b")], name="dev"), dev)
     responses = [Response(id, (Prediction(0, 1, "Q1", score=0.5),)) for id in ("d", "x")]
     save(Run.from_responses(responses, name="run"), predictions)
     ran = karat_cli("score", gold, predictions, "--step", "drop-empty", "--tune-on", dev)

@@ -75,6 +75,7 @@ def test_the_number_of_people_that_a_campaign_needs_is_stated(karat_cli, tmp_pat
     assert karat_cli("verify", "invite", store, *"abcdefgh").err == ""
 
 
+@pytest.mark.extras
 def test_people_without_access_or_name_are_not_invited_and_slips_are_named(karat_cli, tmp_path):
     store = tmp_path / "c.sqlite"
     assert karat_cli("verify", "create", "c", "--gold", "demo", "--store", store).code == 0
@@ -93,6 +94,7 @@ def test_people_without_access_or_name_are_not_invited_and_slips_are_named(karat
         assert (ran.code, "name is empty" in ran.err) == (2, True)
 
 
+@pytest.mark.extras
 def test_too_few_controls_for_the_tasks_of_a_judge_are_reported(karat_cli, tmp_path):
     link = '{"text": "Ulm", "links": [{"start": 0, "end": 3, "entity": "Q3012", "correct": ["verify"]}]}'
     (tmp_path / "controls.jsonl").write_text(link)
