@@ -141,7 +141,8 @@ def load_run(
     item = _RunSource(source, format, policy, _custom_tables_from(columns), system, spans_key)
     if corpus is None:
         return convert_run_offsets(None, item.load(None), policy)
-    run = align_run(corpus, item.load(corpus), policy)
+    run = item.load(corpus)
+    run = align_run(corpus, run if system is not None else name_by_rest_of_file(run, corpus.name), policy)
     pair_run(corpus, run)
     return run
 
@@ -152,7 +153,8 @@ def load_aligned_run(corpus: Corpus, source: str | os.PathLike[str] | Run | Fore
     Predictions for documents that `corpus` does not have are not checked: scoring reports or skips them.
     """
     policy = get_error_policy()
-    return align_run(corpus, _RunSource(source, None, policy, get_custom_tables(), system).load(corpus), policy)
+    run = _RunSource(source, None, policy, get_custom_tables(), system).load(corpus)
+    return align_run(corpus, run if system is not None else name_by_rest_of_file(run, corpus.name), policy)
 
 
 class _RunSource(NamedTuple):
@@ -232,6 +234,14 @@ def reload_and_align_run(corpus: Corpus, run: Run, name: str, *, format: str | N
     if item.is_file and item.detected_format.needs_gold_rows:
         run = replace(_load_predictions(item, lambda: corpus), name=run.name)
     return align_run(corpus, run, item.policy)
+
+
+def name_by_rest_of_file(run: Run, dataset: str) -> Run:
+    """Return the run; if its file begins with the dataset, renamed: `kore50.rel.jsonl` holds predictions of `rel`."""
+    if run.name != dataset or run.file is None:
+        return run
+    _, *rest = Path(_strip_compression(run.file)).name.split(".")[:-1]
+    return replace(run, name=printable_path(".".join(rest))) if rest else run
 
 
 def align_run(corpus: Corpus, run: Run, policy: ErrorPolicy | None = None) -> Run:
@@ -549,7 +559,11 @@ class Inputs(msgspec.Struct, frozen=True):
         if not corpus.has_text and (needs_text or any(has_other_texts(corpus, run) for run in runs)):
             return self.load(text=True, needs_labels=needs_labels)  # reporting the difference needs the texts
         return corpus, [
-            align_run(corpus, run if item.system is None else replace(run, name=item.system), self.gold.policy)
+            align_run(
+                corpus,
+                name_by_rest_of_file(run, corpus.name) if item.system is None else replace(run, name=item.system),
+                self.gold.policy,
+            )
             for item, run in zip(self.predictions, runs, strict=True)
         ]
 

@@ -218,3 +218,14 @@ def test_a_system_with_untimed_documents_is_not_compared_with_one_that_states_a_
     assert runtimes.seconds == {"total": 1.0, "fast": 4.5}
     reason = "some documents have no runtime, and another system states only its total"
     assert runtimes.excluded == {"failing": reason}
+
+
+def test_a_file_that_begins_with_its_dataset_is_named_by_the_rest(tmp_path):
+    gold, predictions = tmp_path / "bay.gold.jsonl", tmp_path / "bay.one.jsonl"
+    document = {"id": "d", "text": "Ann"}
+    gold.write_text(json.dumps({**document, "labels": []}), encoding="utf-8")
+    predictions.write_text(json.dumps({"id": "d", "predictions": []}), encoding="utf-8")
+    assert told(predictions, golds=[gold]) == [("one", "bay")]
+    assert karat.evaluate(str(gold), str(predictions)).run == "one"
+    assert karat.load_run(predictions, corpus=karat.load(gold)).name == "one"
+    assert told(f"bay={predictions}", golds=[gold]) == [("bay", "bay")]

@@ -29,6 +29,7 @@ from karat.data.load import (
     load_manifest,
     load_run,
     load_run_for_any,
+    name_by_rest_of_file,
     parse_system_argument,
     reload_and_align_run,
 )
@@ -315,8 +316,8 @@ def _load_predictions(
     ]
     for index, corpus in enumerate(corpora):
         corpus_runs = [
-            (run, name)
-            for run, name, corpus_index in zip(runs, paths, corpus_indices, strict=True)
+            (name_by_rest_of_file(run, corpus.name) if system is None else run, name)
+            for run, (system, name), corpus_index in zip(runs, named_paths, corpus_indices, strict=True)
             if corpus_index == index
         ]
         unique_runs = disambiguate_names([run for run, _ in corpus_runs], [name for _, name in corpus_runs])
