@@ -58,7 +58,7 @@ export function Profiles() {
       const value = table.value[datasetIndex][system],
         ownValue = ownTable.value[datasetIndex][system];
       const gap =
-        value !== null && ownValue !== null && table !== ownTable && !profile.headline.includes("/")
+        value !== null && ownValue !== null && table !== ownTable && areComparable(table, ownTable)
           ? value - ownValue
           : null;
       const hasReasons = dataset.reasons.includes(profile.name);
@@ -136,7 +136,13 @@ export function Profiles() {
   );
 }
 
-/** A sentence that compares the scores under all profiles without notes on them. */
+/** Whether two measures are the same statistic, such as F1, and neither is a rate per another one. */
+function areComparable(a: MeasureTable, b: MeasureTable): boolean {
+  const [statistic, other] = [a, b].map((table) => table.measure.split(".").at(-1));
+  return statistic === other && !a.measure.includes("/") && !b.measure.includes("/");
+}
+
+/** A sentence that compares the scores of one statistic under all profiles without notes on them. */
 function ProfileSummary({
   tables,
   datasetIndex,
@@ -148,7 +154,9 @@ function ProfileSummary({
 }) {
   const note = leaderboardState.value!.notes.find((entry) => entry.dataset === datasetIndex && entry.system === system);
   const scores = tables.flatMap(({ profile, table }) =>
-    table.value[datasetIndex][system] === null || note?.profile_notes[profile.name]
+    table.value[datasetIndex][system] === null ||
+    note?.profile_notes[profile.name] ||
+    !areComparable(table, tables[0].table)
       ? []
       : [{ title: profile.title, value: table.value[datasetIndex][system]! }],
   );
