@@ -39,3 +39,10 @@ def test_a_result_that_is_cut_off_is_named_as_such(karat_cli, result, tmp_path, 
     ran = karat_cli(*command, "cut.json") if command[0] != "gate" else karat_cli("gate", "cut.json", *command[1:])
     assert ran.code == 2
     assert "cut.json:1: found an invalid result file (Input data was truncated)" in ran.err
+
+
+def test_a_report_is_not_written_under_the_suffix_of_another_format(karat_cli, tmp_path):
+    out = tmp_path / "report.pdf"
+    ran = karat_cli("report", "--gold", "demo", "demo", "--out", out)
+    assert (ran.code, out.exists()) == (2, False)
+    assert "report.pdf: the report is HTML. Name a file that ends in .html" in ran.err

@@ -97,6 +97,8 @@ def command(
     karat report results/*.json --to latex
     karat report --gold gold.jsonl one.jsonl two.jsonl --to paper --out paper
     """
+    from pathlib import Path
+
     from karat.analysis.comparison.entries import load_entries
     from karat.data.load import parse_system_argument
     from karat.evaluation.score_intervals import IntervalOptions
@@ -107,6 +109,10 @@ def command(
 
     if layout == "html" and out is None and archive is None:
         raise UsageError("an HTML report cannot be printed. Add --out FILE, such as --out report.html.")
+    if layout == "html" and out is not None and Path(out).suffix.lower() not in ("", ".html", ".htm"):
+        raise UsageError(
+            f"{out}: the report is HTML. Name a file that ends in .html, or pass another format with --to."
+        )
     if layout == "paper" and out in (None, "-"):
         raise UsageError("a paper is a folder. Add --out DIR, such as --out paper.")
     archives = [path for path in files if is_archive(path)]
