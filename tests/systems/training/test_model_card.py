@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -84,6 +85,14 @@ def test_several_datasets_and_undefined_scores(model, world, tmp_path):
     assert "| empty \\| set | 1 | d2kb | strong:micro.f1 | undefined |" in (model / "README.md").read_text(
         encoding="utf-8"
     )
+
+
+def test_scores_with_an_option_name_it(model, world, tmp_path):
+    result = score(model, world, tmp_path)
+    metadata = {**result.run_metadata, "options": f"argument={model},candidate-file=lists.jsonl"}
+    (scores,) = update_card(model, [replace(result, run_metadata=metadata)])
+    assert scores.title == "world (training data, candidate-file=lists.jsonl)"
+    assert "| world (training data, candidate-file=lists.jsonl) |" in (model / "README.md").read_text(encoding="utf-8")
 
 
 def test_scores_of_other_predictions_are_refused(model, world, tmp_path):

@@ -89,11 +89,14 @@ class CardScores(msgspec.Struct, frozen=True, omit_defaults=True):
     """The level of the intervals."""
     is_training_data: bool = False
     """Whether the model was trained on a dataset of this name."""
+    options: str = ""
+    """The options with which the model ran, such as a file of candidates."""
 
     @property
     def title(self) -> str:
-        """The name of the dataset for readers, who must not take training data for test data."""
-        return f"{self.dataset} (training data)" if self.is_training_data else self.dataset
+        """The name of the dataset for readers, with what must not be overlooked: training data and options."""
+        remarks = ["training data"] * self.is_training_data + [self.options] * bool(self.options)
+        return f"{self.dataset} ({', '.join(remarks)})" if remarks else self.dataset
 
     @classmethod
     def from_result(cls, result: Result, training_data: str) -> CardScores:
@@ -117,6 +120,11 @@ class CardScores(msgspec.Struct, frozen=True, omit_defaults=True):
             metrics=metrics,
             confidence=result.confidence,
             is_training_data=result.corpus == training_data,
+            options=",".join(
+                option
+                for option in result.run_metadata.get("options", "").split(",")
+                if option and not option.startswith("argument=")
+            ),
         )
 
 
