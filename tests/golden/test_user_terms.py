@@ -141,6 +141,10 @@ def test_filters_of_gerbil_are_explained_as_gerbil_applies_them(term):
     assert "Under --profile gerbil, empty=gerbil: Without gold mentions and predictions, P, R and F1 are 1" in text
 
 
+def test_entities_of_documents_are_explained_as_gerbil_counts_them():
+    assert "Under --profile gerbil, duplicates=keep-all: " in karat.explain("C2KB micro F1")
+
+
 def test_every_value_of_a_setting_is_explained():
     for name, setting in SIGNED_SETTINGS.items():
         for value in setting.values:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from karat.evaluation.cases.errors import categories
@@ -76,7 +76,9 @@ def explain(text: str | Signature) -> str:
     if terms := parse_terms(text):
         term_names = f"{terms[0].view}:{', '.join(term.short_name for term in terms)}"
         lines = [f"{text} means {term_names} in Karat.", _describe_measure(terms[-1])]
-        return "\n".join([*lines, *(_describe_gerbil_settings() if terms[0].view.filters else ())])
+        view = terms[0].view
+        differing = ("nil", "empty") if view.filters else ("nil", "duplicates") if view.relation == "entity" else ()
+        return "\n".join([*lines, *_describe_gerbil_settings(differing)])
     if text in values:
         settings = [name for name, item in SIGNED_SETTINGS.items() if text in item.values]
         return "\n".join(f"{name}={text}: {describe_value(name, text)}" for name in settings)
@@ -85,12 +87,12 @@ def explain(text: str | Signature) -> str:
     return _describe_measure(parse_measure(expand_measure(text)[0]))
 
 
-def _describe_gerbil_settings() -> list[str]:
-    """Return lines on the settings by which GERBIL's filters differ: what is NIL, and how empty documents count."""
+def _describe_gerbil_settings(names: Iterable[str]) -> list[str]:
+    """Return lines on the settings of GERBIL by which a measure differs under its profile."""
     settings = get_profile("gerbil").settings
     return [
         f"Under --profile gerbil, {name}={settings[name]}: {describe_value(name, settings[name])}"
-        for name in ("nil", "empty")
+        for name in names
     ]
 
 
