@@ -91,8 +91,7 @@ def _describe_gerbil_settings(names: Iterable[str]) -> list[str]:
     """Return lines on the settings of GERBIL by which a measure differs under its profile."""
     settings = get_profile("gerbil").settings
     return [
-        f"Under --profile gerbil, {name}={settings[name]}: {describe_value(name, settings[name])}"
-        for name in names
+        f"Under --profile gerbil, {name}={settings[name]}: {describe_value(name, settings[name])}" for name in names
     ]
 
 
