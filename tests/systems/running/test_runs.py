@@ -63,7 +63,7 @@ def test_with_failures_injected_every_document_is_answered_or_carries_its_error(
     plan, hold = faulty(count, 0.05), threading.Event()
     faults, corpus = Faults(plan, hold), numbered(count)
     with playing(faults.prediction) as server:
-        named = RunnableSystem.from_text(f"http[timeout=0.5]:{server.address}/link")
+        named = RunnableSystem.from_text(f"http[timeout=1.5]:{server.address}/link")
         ran = run_system(named, corpus, WISHES)
         responses = {response.id: response for response in ran.run}
         hold.set()
