@@ -240,7 +240,7 @@ def name_by_rest_of_file(run: Run, dataset: str) -> Run:
     """Return the run; if its file begins with the dataset, renamed: `kore50.rel.jsonl` holds predictions of `rel`."""
     if run.name != dataset or run.file is None:
         return run
-    _, *rest = Path(_strip_compression(run.file)).name.split(".")[:-1]
+    rest = Path(_strip_compression(run.file)).name.split(".")[1:-1]
     return replace(run, name=printable_path(".".join(rest))) if rest else run
 
 
