@@ -75,7 +75,7 @@ def predict_mentions(corpus: Corpus, gold: Corpus, relation: str, kb: KB | None)
     """Return the mentions of a corpus as predictions, each with the alternative that agrees with a mention of `gold`.
 
     `relation` says what agrees; an equal span and entity is preferred. Mentions of which no alternative agrees have the
-    first one.
+    first one. Where links are compared, mentions with an unlinked alternative are unlinked.
     """
     if not _has_alternatives(corpus):
         return Run.from_gold(corpus, name=corpus.name)
@@ -88,7 +88,14 @@ def predict_mentions(corpus: Corpus, gold: Corpus, relation: str, kb: KB | None)
         others = [link for mention in gold_links.get(document.id, {}).values() for _, link in mention]
         chosen = []
         for mention in links.get(document.id, {}).values():
-            ranks = [(any(agrees(link, other) for other in others), link in others) for _, link in mention]
+            ranks = [
+                (
+                    relation != "mention" and link.entity == _NO_LINK,  # excludes the mention, as in the gold standard
+                    any(agrees(link, other) for other in others),
+                    link in others,
+                )
+                for _, link in mention
+            ]
             chosen.append(mention[ranks.index(max(ranks))][0])
         labels = tuple(
             msgspec.structs.replace(document.labels[index], mention_id=None, parent=None) for index in sorted(chosen)
