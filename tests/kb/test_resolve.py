@@ -103,7 +103,7 @@ def test_scores_say_what_became_of_the_ids():
 
 
 def test_a_further_id_of_another_entity_stays_as_written():
-    """The title leads to Q1, but the prediction is of Q2; ids of nobody are counted once, by their mention."""
+    """The title leads to Q1, but the prediction is of Q2; unknown ids are counted once, by their mention."""
     prediction = Prediction(0, 1, entity="Q2", same_as=("enwiki:Anna",))
     done, report = resolve_ids(Run.from_responses([Response("d", (prediction,))]), KB)
     assert next(iter(done)).predictions == (prediction,)

@@ -59,7 +59,7 @@ class IdStatistics(NamedTuple):
     kind_counts: Mapping[frozenset[str], int] = {}
     """Linked mentions by the kinds of all their ids as read."""
     unknown_counts: Mapping[frozenset[str], int] = {}
-    """Those of them whose ids are all unknown to the knowledge base that maps ids, by the same kinds."""
+    """Linked mentions of which the knowledge base that maps ids knows no id, by the kinds of all their ids as read."""
     direct_kinds: frozenset[str] = frozenset()
     """Kinds of ids as written, and of unknown ids as read."""
     kb_schemes: frozenset[str] = frozenset()

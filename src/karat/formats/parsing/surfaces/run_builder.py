@@ -46,7 +46,7 @@ class ResponseEntry(NamedTuple):
     location: str
     """File and line, for error messages."""
     counts: Mapping[str, int] = {}
-    """What the reader repaired or did not read in the response, by description."""
+    """Counts of repaired and skipped parts of the response, by description."""
 
 
 class GoldTexts(msgspec.Struct, frozen=True, dict=True):
