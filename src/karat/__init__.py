@@ -56,7 +56,14 @@ if TYPE_CHECKING:
         Tag,
         Triple,
     )
-    from karat.model.errors import InputError, KaratError, UnknownKeywordError, UnknownNameError, UsageError
+    from karat.model.errors import (
+        InputError,
+        KaratError,
+        KaratWarning,
+        UnknownKeywordError,
+        UnknownNameError,
+        UsageError,
+    )
     from karat.model.measure_name import MeasureName, parse_measure
     from karat.model.profile_signatures import parse_signature
     from karat.model.results.result import Result, Score
@@ -80,6 +87,7 @@ __all__ = [
     "InputError",
     "InventedMention",
     "KaratError",
+    "KaratWarning",
     "Label",
     "MeasureName",
     "Prediction",
@@ -211,6 +219,7 @@ _EXPORTS = {
     "karat.model.errors": (
         "InputError",
         "KaratError",
+        "KaratWarning",
         "UnknownKeywordError",
         "UnknownNameError",
         "UsageError",

@@ -111,7 +111,7 @@ def test_mentions_without_texts_are_a_gold_standard(gold, prior):
 
 def test_fields_of_mentions_that_are_not_read_are_counted():
     corpus = karat.load([{"doc": "a", "start": 0, "end": 3, "entity": "Q1", "colour": "red"}, ("a", 0, 3, "Q1")])
-    assert corpus.skipped["labels with fields that are not read"] == 1
+    assert corpus.skipped["labels with unread fields: colour"] == 1
     assert corpus.skipped["duplicate annotations (merged)"] == 1
 
 
@@ -134,7 +134,7 @@ def test_a_link_in_a_field_that_is_not_read_is_refused(gold, name):
 
 def test_other_fields_are_counted_but_misspelt_ones_refused():
     mention = {"doc": "a", "start": 0, "end": 6, "entity": "Q64"}
-    assert karat.load_run([{**mention, "colour": "red"}]).skipped["predictions with fields that are not read"] == 1
+    assert karat.load_run([{**mention, "colour": "red"}]).skipped["predictions with unread fields: colour"] == 1
     with pytest.raises(karat.InputError, match="Rename it to `score`"):
         karat.load_run([{**mention, "Score": 0.5}])
 

@@ -316,6 +316,7 @@ def test_which_ids_are_nil(profile, nil_ids):
     [
         *(("NIL", "hipe"), ("<NIL>", "elevant"), ("<unk>", "elevant"), ("--NME--", "bat"), ("*null*", "bat")),
         *(("NIL001", "neleval"), ("O", None), ("-", None), ("None", None), ("unknown", None), ("<NO_MAPPING>", None)),
+        *((f"https://en.wikipedia.org/wiki/{nil}", None) for nil in ("<NIL>", "%3CNIL%3E", "NIL", "--NME--")),
     ],
 )
 def test_other_ids_that_look_like_nil_are_reported_with_the_setting_that_reads_them(id, value):

@@ -72,7 +72,18 @@ def test_units_of_some_documents_only(kind):
     result = karat.evaluate(Corpus.from_documents(gold), Run.from_responses(answered(gold, kind)))
     assert f1(result) == 0.75
     assert result.notes[0].startswith("warning: in 3 of 12 documents with predictions, the offsets fit the text as")
-    assert result.notes[0].endswith(f"pass --offsets {kind}")
+    assert result.notes[0].endswith(f"pass --offsets {kind} (in Python, load_run with offsets='{kind}')")
+
+
+def test_python_functions_warn_where_they_are_called():
+    gold = documents("{}")
+    shifted = answered(gold, OffsetKind.ONE_BASED)
+    corpus, run = Corpus.from_documents(gold), Run.from_responses(shifted)
+    with pytest.warns(karat.KaratWarning, match="the offsets fit the text as") as caught:
+        karat.evaluate(corpus, run)
+    assert [warning.filename for warning in caught] == [__file__]
+    with pytest.warns(karat.KaratWarning, match="the offsets fit the text as"):
+        karat.compare(corpus, {"a": run, "b": run})
 
 
 @pytest.mark.parametrize("kind", [OffsetKind.INCLUSIVE, OffsetKind.ONE_BASED, OffsetKind.ONE_BASED_INCLUSIVE])
@@ -80,7 +91,7 @@ def test_shifted_spans(kind):
     gold = documents("{}")
     result = karat.evaluate(Corpus.from_documents(gold), Run.from_responses(answered(gold, kind)))
     assert f1(result) == 0
-    assert result.notes[0].endswith(f"pass --offsets {kind}")
+    assert result.notes[0].endswith(f"pass --offsets {kind} (in Python, load_run with offsets='{kind}')")
     assert "12 of 12" in result.notes[0]
 
 
@@ -118,7 +129,7 @@ def test_scripts_without_spaces_are_checked_by_gold_spans():
         Document(f"d{i}", t, (Label(1, 4, "Q1"), Label(7, 12, "Q2"), Label(13, 15, "Q3"))) for i, t in enumerate(texts)
     ]
     result = karat.evaluate(Corpus.from_documents(gold), Run.from_responses(answered(gold, OffsetKind.UTF16)))
-    assert result.notes[0].endswith("--offsets utf16")
+    assert result.notes[0].endswith("(in Python, load_run with offsets='utf16')")
 
 
 def write(path: Path, items):

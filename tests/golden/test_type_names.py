@@ -71,4 +71,9 @@ def test_measures_with_types_warn_of_gold_labels_without_any():
     run = karat.Run.from_responses([karat.Response("a", (karat.Prediction(0, 3, "Q1"),))])
     warning = "warning: no gold label has a type, so scores with types count no gold mention"
     assert karat.evaluate(gold, run, profile="hipe").notes == (warning,)
+    typed = karat.Corpus.from_documents(
+        [karat.Document("a", "Ada met Bob.", (karat.Label(0, 3, "Q1", types=("PER",)),))]
+    )
+    warning = "warning: no prediction has a type, so no prediction is correct in scores with types"
+    assert warning in karat.evaluate(typed, run, profile="hipe").notes
     assert karat.evaluate(gold, run).notes == ()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import click
 
@@ -15,7 +17,7 @@ from karat.cli.lazy_group import LazyGroup
 from karat.cli.output import echo
 from karat.cli.progress import show_progress
 from karat.cli.startup import speed_up_start
-from karat.model.errors import KaratError, describe_os_error
+from karat.model.errors import KaratError, KaratWarning, describe_os_error
 from karat.version import __version__
 
 COMMANDS = {
@@ -112,7 +114,7 @@ def main() -> None:
 def _run() -> None:
     """Run the command of `sys.argv`; print expected exceptions as one message and exit with their code."""
     try:
-        with show_progress():
+        with show_progress(), _print_warnings():
             karat(prog_name="karat", standalone_mode=False)
     except KaratError as problem:
         for message in (problem, *getattr(problem, "__notes__", ())):
@@ -136,6 +138,22 @@ def _run() -> None:
     except MemoryError:
         echo("karat: out of memory. Split the input, or see docs/how-to/large-data.md.", err=True)
         sys.exit(2)
+
+
+@contextmanager
+def _print_warnings() -> Iterator[None]:
+    """Print the warnings of public functions like other messages, without the line of code."""
+    with warnings.catch_warnings():
+        default = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:  # noqa: ANN401
+            if issubclass(category, KaratWarning):
+                echo(f"karat: warning: {message}", err=True)
+            else:
+                default(message, category, *place)
+
+        warnings.showwarning = show
+        yield
 
 
 def _exit_silently() -> None:

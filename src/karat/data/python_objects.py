@@ -79,8 +79,8 @@ _LABEL_FIELDS: Final = {*Label.__struct_fields__, *chain(*_FIELD_NAMES.values())
 _PREDICTION_FIELDS: Final = {*chain(*_FIELD_NAMES.values()), *_EXTRA_FIELDS, "index"}
 """The fields of a prediction that are read."""
 
-_UNREAD_FIELDS = "predictions with fields that are not read"
-_UNREAD_LABEL_FIELDS = "labels with fields that are not read"
+_UNREAD_FIELDS = "predictions with unread fields"
+_UNREAD_LABEL_FIELDS = "labels with unread fields"
 _TEXT_MISMATCH = "predictions whose text differs from the text at their span"
 _MAX_KINDS = 3  # of objects, named in a message
 _TOKEN_TAG = re.compile(r"[BIESLU]-.+|O|LABEL_\d+")
@@ -265,7 +265,7 @@ def read_mentions(data: ForeignObject) -> MentionList:
         fields |= {"start": _get_first_value(item, "start"), "end": _get_first_value(item, "end")}
         entity = _read_entity(item, where)
         fields |= {"types": _read_types(item, where)} | ({} if entity is UNLINKED else {"entity": entity})
-        skipped[_UNREAD_LABEL_FIELDS] += bool(set(item) - _LABEL_FIELDS)
+        _count_unread(_UNREAD_LABEL_FIELDS, set(item) - _LABEL_FIELDS, skipped)
         labels.setdefault(_read_document_id(item, where, None), []).append(_to_struct(fields, Label, where))
     return MentionList({id: merge_duplicate_labels(mentions, skipped) for id, mentions in labels.items()}, +skipped)
 
@@ -616,6 +616,12 @@ def _check_field_names(
         )
 
 
+def _count_unread(description: str, names: Collection[ForeignObject], skipped: Counter[str]) -> None:
+    """Count one mention in `skipped`, under `description` and the names, if it has fields that are not read."""
+    if names:
+        skipped[f"{description}: {', '.join(sorted(map(str, names)))}"] += 1
+
+
 def _is_entity_id(value: ForeignObject) -> bool:
     """Return whether a value is a QID or an IRI."""
     return isinstance(value, str) and _ENTITY_ID.fullmatch(value) is not None
@@ -642,7 +648,7 @@ def _read_prediction(
             remedy="Add them: a text may occur in a document more than once",
         )
     read_fields = {name for part, names in _FIELD_NAMES.items() if has_document or part != "document" for name in names}
-    skipped[_UNREAD_FIELDS] += bool(set(item) - read_fields - _EXTRA_FIELDS - {"index"})
+    _count_unread(_UNREAD_FIELDS, set(item) - read_fields - _EXTRA_FIELDS - {"index"}, skipped)
     surface = _get_first_value(item, "surface")
     prediction = {
         "start": start,

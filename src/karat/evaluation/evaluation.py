@@ -69,7 +69,7 @@ from karat.model.keywords import check_keywords
 from karat.model.measure_name import MeasureName, ViewName
 from karat.model.output.progress import track_progress
 from karat.model.output.text_layout import format_count
-from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score
+from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score, warn_of_notes
 from karat.model.results.statistics import Statistics
 from karat.model.results.verdict import Verdicts
 from karat.model.run import VOCABULARY, Run, is_selected_on, selection_note
@@ -929,7 +929,9 @@ def evaluate(
         allow_unknown=allow_unknown,
     )
     corpus, run = load_engine_inputs(gold, predictions, engine)
-    return create_evaluation(request, corpus, run, engine=engine, block_size=block_size, progress=progress).result
+    result = create_evaluation(request, corpus, run, engine=engine, block_size=block_size, progress=progress).result
+    warn_of_notes(result.notes)
+    return result
 
 
 def create_evaluation(

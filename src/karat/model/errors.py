@@ -8,6 +8,8 @@ KaratError                  the base class of all others
 ├── UnknownNameError        no plugin, setting, measure or document of that name; suggests similar names
 └── UsageError              a request that makes no sense for the inputs
     └── UnknownKeywordError a keyword that a public function does not have; also a `TypeError`
+
+`KaratWarning` is no exception: public functions warn with it of scores that mislead.
 """
 
 from __future__ import annotations
@@ -115,6 +117,10 @@ class UsageError(KaratError):
 
 class UnknownKeywordError(UsageError, TypeError):
     """A keyword that a function does not have; the message suggests what to write instead."""
+
+
+class KaratWarning(UserWarning):
+    """A note without which a result misleads, such as offsets that do not fit the texts."""
 
 
 _LAYOUT_PATTERN = re.compile(r"(.+)/(\d{1,9})")

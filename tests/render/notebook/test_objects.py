@@ -34,7 +34,7 @@ def test_one_dictionary_for_each_prediction():
         "b": (Prediction(0, 3, "Q2", score=0.5),),
         "a": (Prediction(0, 3, "Q1", types=("PER",)), Prediction(8, 11, None)),
     }
-    assert run.skipped == {"predictions with fields that are not read": 1}
+    assert run.skipped == {"predictions with unread fields: rank": 1}
     assert karat.evaluate(GOLD, run)["strong:micro.f1"] == 1
     assert predictions(karat.load_run(iter(given))) == predictions(run)
 

@@ -20,6 +20,7 @@ from karat.evaluation.request import Request
 from karat.kb.protocol import KB
 from karat.model.corpus import NO_TEXT_NOTE
 from karat.model.keywords import check_keywords
+from karat.model.results.result import warn_of_notes
 
 
 @check_keywords
@@ -77,7 +78,9 @@ def compare(
         linking_loss,
         {system: to_names(names) for system, names in (selected_on or {}).items()},
     )
-    return compare_entries(resolve_entries(gold, systems), request, options, extras, measure=measure)
+    comparison = compare_entries(resolve_entries(gold, systems), request, options, extras, measure=measure)
+    warn_of_notes(comparison.notes)
+    return comparison
 
 
 @check_keywords
@@ -115,7 +118,9 @@ def scorecard(
         min_cases=min_cases,
         min_effect=min_effect,
     )
-    return build_scorecards(resolve_entries(gold, systems), request, options, view=view)
+    scorecards = build_scorecards(resolve_entries(gold, systems), request, options, view=view)
+    warn_of_notes(scorecards.notes)
+    return scorecards
 
 
 @check_keywords

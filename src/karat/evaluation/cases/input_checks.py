@@ -459,9 +459,11 @@ def _nil_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[st
 
 
 def _missing_type_notes(checks: InputChecks) -> Iterator[str]:
-    """Yield a warning if a relation needs types and no gold label has one."""
+    """Yield a warning if a relation needs types and no gold label, or no prediction, has one."""
     if checks.needs_types and not checks.gold.types:
         yield f"{WARNING}no gold label has a type, so scores with types count no gold mention"
+    elif checks.needs_types and checks.predictions.n_linked and not checks.predictions.types:
+        yield f"{WARNING}no prediction has a type, so no prediction is correct in scores with types"
 
 
 def _type_notes(gold: Mapping[str, int], predictions: Mapping[str, int]) -> Iterator[str]:

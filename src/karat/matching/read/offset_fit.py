@@ -128,7 +128,7 @@ class OffsetFit(NamedTuple):
             f"{format_count(fit.n_broken, 'other document')} fit only as code points, so the file mixes kinds of "
             "offsets: correct it where it is written"
             if fit.n_broken
-            else f"to convert them, pass --offsets {best}"
+            else f"to convert them, pass --offsets {best} (in Python, load_run with offsets='{best}')"
         )
         return (
             f"in {fit.n_better:,} of {self._describe_documents()} with predictions, the offsets fit the text as "

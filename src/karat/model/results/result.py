@@ -5,6 +5,7 @@ A view is a match relation with filters, such as `strong[nil]`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from karat.model.caches.deferred_field import DeferrableField
-from karat.model.errors import InputError, KaratError, UnknownNameError, check_layout_version
+from karat.model.errors import InputError, KaratError, KaratWarning, UnknownNameError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.measure_name import parse_measure
 from karat.model.output import text_layout
@@ -33,6 +34,16 @@ LAYOUT: Final = "karat-result/2"
 
 WARNING: Final = "warning: "
 """The start of a note without which the scores mislead; such notes are shown before the tables."""
+
+
+def warn_of_notes(notes: Iterable[str]) -> None:
+    """Warn the caller of the public function that calls this one of the notes that are warnings.
+
+    Notebooks and scripts seldom read the notes of a result.
+    """
+    for note in notes:
+        if WARNING in note:
+            warnings.warn(note.replace(WARNING, "", 1), KaratWarning, stacklevel=4)  # here, function, its check, caller
 
 
 class Score(NamedTuple):

@@ -57,5 +57,6 @@ NIL_LIKE_WORD: Final = (
 )
 """Regular expression of words that look like NIL."""
 
-NIL_LIKE: Final = f"{NIL_LIKE_WORD}|{NOT_IN_WIKI}"
-"""Regular expression of ids that look like NIL. Karat warns about them if they count as entities."""
+NIL_LIKE: Final = rf"{NIL_LIKE_WORD}|{NOT_IN_WIKI}|/(?i:(?:<|%3C)[a-z_]+(?:>|%3E)|nil|--nme--)$"
+"""Regular expression of ids that look like NIL, also behind the address of a knowledge base. Karat warns about them if
+they count as entities."""
