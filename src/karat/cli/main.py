@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TextIO
 
 import click
 
@@ -146,11 +146,18 @@ def _print_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         default = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:  # noqa: ANN401
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
             if issubclass(category, KaratWarning):
                 echo(f"karat: warning: {message}", err=True)
             else:
-                default(message, category, *place)
+                default(message, category, filename, lineno, file, line)
 
         warnings.showwarning = show
         yield
