@@ -182,7 +182,39 @@ def test_an_prediction_without_list(prediction):
 def test_names_of_fields(entry, made):
     counts = Counter()
     assert to_prediction(entry, counts) == made
-    assert set(+counts) <= {"fields `id` (not read)", BEST_CANDIDATES, VERBAL_NIL}
+    assert set(+counts) <= {"fields `id` (not read)", "fields `entity.rank` (not read)", BEST_CANDIDATES, VERBAL_NIL}
+
+
+@pytest.mark.parametrize(
+    ("link", "entity", "noted"),
+    [
+        ({"title": "Paris", "qid": "Q167646"}, "Q167646", {"fields `entity.title` (not read)": 1}),
+        ({"qid": "Q167646", "title": "Paris"}, "Q167646", {"fields `entity.title` (not read)": 1}),
+        ({"title": "Paris", "qid": None}, "Paris", {LATER_LINKS: 1}),
+        ({"name": "Paris", "kind": "hero"}, "Paris", {"fields `entity.kind` (not read)": 1}),
+        ({"qid": None}, None, {}),
+        ({"kind": "hero"}, UNLINKED, {"fields `entity.kind` (not read)": 1, UNUSABLE_LINKS: 1}),
+    ],
+)
+def test_in_an_object_for_the_link_the_order_of_names_counts_and_not_that_of_the_fields(link, entity, noted):
+    """The first field won, and others were lost without a note."""
+    counts = Counter()
+    assert to_prediction({"mention": "Paris", "entity": link}, counts).entity == entity
+    assert dict(+counts) == noted
+
+
+@pytest.mark.parametrize("name", ["quote", "exact_text"])
+def test_a_quote_is_the_text_of_a_mention(name):
+    assert to_prediction({name: "Warsaw", "title": "Warsaw"}, Counter()).text == "Warsaw"
+
+
+@pytest.mark.parametrize(
+    "name", ["wikidata_url", "wiki_title", "wikipedia_page", "entity_title", "dbpedia_uri", "wikidata_uri", "entityUrl"]
+)
+def test_common_names_of_fields_for_the_link_are_read(name):
+    counts = Counter()
+    assert to_prediction({"mention": "Warsaw", name: "Warsaw"}, counts).entity == "Warsaw"
+    assert not +counts
 
 
 def test_what_is_passed_over_is_counted():
