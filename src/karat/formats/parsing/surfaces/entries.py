@@ -126,6 +126,7 @@ _TITLE_AND_ITEM = re.compile(
 _LANGUAGE_TITLE = re.compile(r"(?P<language>[a-z]{2,3}):(?P<title>\S.*)")
 _MAX_LINK = 1000  # characters; longer ones are no titles
 _MAX_OFFSET = 2**31 - 1
+_MAX_LISTED = 5  # names of fields in a message
 
 
 def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[object] | None:
@@ -157,6 +158,25 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
     counts[TRUNCATED] += not non_empty[-1][1].is_complete
     counts[INVALID_ENTRIES] += non_empty[-1][1].n_invalid
     return non_empty[-1][0]
+
+
+def has_entries(value: Mapping[str, object]) -> bool:
+    """Return whether an object contains entries, or is one with a link; a text alone may be the answer of an API."""
+    return (not is_entry(value) or _is_title(value)) and extract_entries([JsonValue(value)], Counter()) is not None
+
+
+def describe_unread_list(values: Sequence[JsonValue]) -> str:
+    """Return a clause with the fields of the objects in an answer without entries; empty if it has no objects."""
+    lists = [members for value in values for members in _list_members(value.value)]
+    names = sorted({name for members in lists for member in members if isinstance(member, dict) for name in member})
+    fields = ", ".join(f"`{name[:40]}`" for name in names[:_MAX_LISTED])
+    return f": fields {fields} (not read). Name the text of a mention `mention`" if fields else ""
+
+
+def _list_members(value: object) -> list[list[object]]:
+    """Return the lists of a JSON value that may be meant as entries: itself, or the lists in an object."""
+    inner = value.values() if isinstance(value, dict) else [value]
+    return [members for members in inner if isinstance(members, list)]
 
 
 def _find_list(value: object) -> list[object] | None:
