@@ -35,7 +35,7 @@ from karat.formats.parsing.surfaces.entries import (
     is_entry,
     replace_surrogates,
 )
-from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
+from karat.formats.parsing.surfaces.json_extraction import extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run
 from karat.formats.parsing.surfaces.table_rows import read_column_names, read_rows
 from karat.model.corpus import Corpus
