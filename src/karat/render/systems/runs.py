@@ -194,7 +194,7 @@ def _format_failures(system_runs: Sequence[SystemRun], *, details: bool) -> list
         sum(system_run.n_final_errors for system_run in system_runs),
     )
     if failed > final:
-        lines.append("Correct the cause, then run it again to retry only the failed documents.")
+        lines.append("Correct the cause and repeat the command to retry only the failed documents.")
     if final:
         lines.append(
             f"{format_count(final, 'error')} of these will not change on retry. --no-cache repeats all requests."
