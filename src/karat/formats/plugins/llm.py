@@ -107,8 +107,8 @@ def _read_answers(source: ByteSource) -> Iterator[_Record]:
     elif grouped := _group_by_document(members):
         for doc_id, entries in grouped.items():
             yield _Record({"id": doc_id, "answers": entries}, f"{source.label}, document {doc_id!r}")
-    elif extract_entries(values, Counter()) is None and (fields := _list_record_fields(members)):
-        raise _unnamed_answer_error(source, fields)
+    elif extract_entries(values, Counter()) is None and (names := _list_record_fields(members)):
+        raise _unnamed_answer_error(source, names)
     else:
         yield _read_single_answer(source, source.stem)
 
