@@ -182,7 +182,39 @@ def test_an_prediction_without_list(prediction):
 def test_names_of_fields(entry, made):
     counts = Counter()
     assert to_prediction(entry, counts) == made
-    assert set(+counts) <= {"fields `id` (not read)", BEST_CANDIDATES, VERBAL_NIL}
+    assert set(+counts) <= {"fields `id` (not read)", "fields `entity.rank` (not read)", BEST_CANDIDATES, VERBAL_NIL}
+
+
+@pytest.mark.parametrize(
+    ("link", "entity", "noted"),
+    [
+        ({"title": "Paris", "qid": "Q167646"}, "Q167646", {"fields `entity.title` (not read)": 1}),
+        ({"qid": "Q167646", "title": "Paris"}, "Q167646", {"fields `entity.title` (not read)": 1}),
+        ({"title": "Paris", "qid": None}, "Paris", {LATER_LINKS: 1}),
+        ({"name": "Paris", "kind": "hero"}, "Paris", {"fields `entity.kind` (not read)": 1}),
+        ({"qid": None}, None, {}),
+        ({"kind": "hero"}, UNLINKED, {"fields `entity.kind` (not read)": 1, UNUSABLE_LINKS: 1}),
+    ],
+)
+def test_in_an_object_for_the_link_the_order_of_names_counts_and_not_that_of_the_fields(link, entity, noted):
+    """The first field won, and others were lost without a note."""
+    counts = Counter()
+    assert to_prediction({"mention": "Paris", "entity": link}, counts).entity == entity
+    assert dict(+counts) == noted
+
+
+@pytest.mark.parametrize("name", ["quote", "exact_text"])
+def test_a_quote_is_the_text_of_a_mention(name):
+    assert to_prediction({name: "Warsaw", "title": "Warsaw"}, Counter()).text == "Warsaw"
+
+
+@pytest.mark.parametrize(
+    "name", ["wikidata_url", "wiki_title", "wikipedia_page", "entity_title", "dbpedia_uri", "wikidata_uri", "entityUrl"]
+)
+def test_common_names_of_fields_for_the_link_are_read(name):
+    counts = Counter()
+    assert to_prediction({"mention": "Warsaw", name: "Warsaw"}, counts).entity == "Warsaw"
+    assert not +counts
 
 
 def test_what_is_passed_over_is_counted():
@@ -340,6 +372,7 @@ def spans(run):
 
 
 FOUND = {"d1": [(0, 12, "Q7259"), (36, 42, "Q84")]}
+ENTRIES = [{"mention": "Ada Lovelace", "qid": "Q7259"}, {"mention": "London", "qid": "Q84"}]
 
 
 @pytest.mark.parametrize(
@@ -361,10 +394,81 @@ FOUND = {"d1": [(0, 12, "Q7259"), (36, 42, "Q84")]}
         {"doc_id": "d1", "response": {"id": "chatcmpl-0", "choices": [{"message": {"content": FENCED}}]}},
         {"custom_id": "d1", "completion": {"id": "msg_1", "content": [{"type": "text", "text": FENCED}]}},
         {"id": "d1", "response": {"output": [{"content": [{"type": "output_text", "text": FENCED}]}]}},
+        {"id": "d1", "response": {"mentions": ENTRIES}},
+        {"id": "d1", "answer": {"Ada Lovelace": "Q7259", "London": "Q84"}},
     ],
 )
 def test_lines_of_predictions_are_recognised(tmp_path, record):
     assert spans(read(tmp_path, json.dumps(record) + "\n")) == FOUND
+
+
+def test_an_answer_in_an_object_of_an_api_is_no_entry(tmp_path):
+    """Its only text is the whole answer, not a mention."""
+    record = {"id": "d1", "output": {"text": json.dumps(ENTRIES), "finish_reason": "stop"}}
+    with pytest.raises(InputError):
+        read(tmp_path, json.dumps(record) + "\n")
+
+
+def write_table(header, separator=","):
+    quoted = json.dumps(ENTRIES).replace('"', '""')
+    return f'{header}\nd1{separator}"{quoted}"\nd2{separator}\n'
+
+
+@pytest.mark.parametrize(("header", "separator"), [("doc_id,answer", ","), ('"id";"response"', ";"), ("id\traw", "\t")])
+def test_a_table_with_columns_for_ids_and_answers_is_recognised(tmp_path, header, separator):
+    run = read(tmp_path, write_table(header, separator), "a.csv")
+    assert spans(run) == FOUND | {"d2": []}
+    assert {response.id: response.error for response in run} == {"d1": None, "d2": "the answer is empty"}
+
+
+def test_a_column_of_answers_is_named(tmp_path, karat_cli):
+    columns = {"doc": "nr", "response": "said"}
+    assert spans(read(tmp_path, write_table("nr,said"), "a.csv", columns=columns)) == FOUND | {"d2": []}
+    line = json.dumps({"nr": "d1", "said": FENCED, "usage": {"total_tokens": 7}}) + "\n"
+    assert spans(read(tmp_path, line, columns=columns)) == FOUND
+    invented = json.dumps({"nr": "d1", "said": '[{"mention": "London", "why": 1}, {"mention": "Rome"}]'}) + "\n"
+    run = read(tmp_path, invented, columns=columns)
+    assert run.skipped == {"fields `why` (not read)": 1, NOT_FOUND: 1}
+    (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "d1", "text": TEXT, "labels": []}) + "\n")
+    ran = karat_cli("score", tmp_path / "gold.jsonl", tmp_path / "a.jsonl", "--columns", "doc=nr,response=said")
+    assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"response": "said"}, "Add doc=COLUMN"),
+        ({"doc": "nr", "response": "said", "start": "begin"}, "Remove start=, or response="),
+        ({"doc": "nr", "entity": "said"}, "response=COLUMN with the answers of a language model"),
+    ],
+)
+def test_roles_that_do_not_fit_answers(tmp_path, columns, message):
+    with pytest.raises(UsageError, match=message):
+        read(tmp_path, write_table("nr,said"), "a.csv", columns=columns)
+
+
+def test_answers_in_a_named_column_are_no_gold_labels(tmp_path):
+    (tmp_path / "a.csv").write_text(write_table("nr,said"))
+    with pytest.raises(InputError, match="found answers of a language model"):
+        karat.load(tmp_path / "a.csv", columns={"doc": "nr", "response": "said"})
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", write_table("id,said")), ("a.jsonl", 2 * (json.dumps({"id": "d1", "said": "[]"}) + "\n"))],
+)
+def test_an_answer_in_an_unknown_field_is_not_taken_for_one_document(tmp_path, name, content):
+    """The whole file was the answer for a document called `a`."""
+    with pytest.raises(InputError, match=r"the fields id, said; .*--columns doc=FIELD,response=FIELD"):
+        read(tmp_path, content, name, format="llm")
+    with pytest.raises(InputError, match=r"answers of a language model: doc=FIELD,response=FIELD|or doc=id,response=…"):
+        read(tmp_path, content, name)
+
+
+def test_a_list_without_a_known_field_for_the_text_names_its_fields(tmp_path):
+    (response,) = read(tmp_path, json.dumps({"id": "d1", "response": '[{"citation": "Ada", "qid": "Q1"}]'}) + "\n")
+    fields = "fields `citation`, `qid` (not read). Name the text of a mention `mention`"
+    assert response.error == f"no list of predictions in the answer: {fields}"
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_each_gold_label_is_mapped_by_its_own_id_and_what_became_of_the_ids_is_c
     (note,) = [note for note in result.notes if "replaced" in note]
     assert note == (
         "starter replaced the ids of 1 gold label and 0 predictions (unknown ids are compared unchanged); "
-        "of gold: unchanged 1, unknown 1; of predictions: "
+        "of gold: mapped 1, unchanged 1, unknown 1; of predictions: "
         "unchanged 2, unknown 1"
     )
 

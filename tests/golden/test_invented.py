@@ -112,6 +112,21 @@ def test_on_the_command_line(karat_cli, tmp_path):
     assert "invented=skip" in refused.err
 
 
+def test_cases_and_verdicts_have_the_texts_of_invented_mentions(karat_cli, tmp_path, run):
+    """Files had empty texts, so that only the offset told that the mention was invented."""
+    gold, predictions = tmp_path / "gold.jsonl", tmp_path / "mine.jsonl"
+    karat.save(GOLD, gold)
+    karat.save(run, predictions)
+    shown = karat_cli("show", gold, predictions, "--set", "invented=wrong", "--jsonl", "-")
+    cases = [json.loads(line) for line in shown.out.splitlines()]
+    texts = [system["invented"] for case in cases for system in case["systems"]]
+    assert [text for text in texts if text] == ["Ada", "Eve", "Mia", "Max"]
+    assert len(texts) == 8  # three found mentions, Bob, who was missed, and the invented ones
+    verdicts = karat.evaluate(GOLD, run, settings={"invented": "wrong"}).verdicts.to_pylist()
+    invented = [case["text"] for case in verdicts if case["view"] == "strong" and case["gold"] is None]
+    assert invented == ["Ada", "Eve", "Mia", "Max"]
+
+
 def test_offsets_behind_the_text_stay_an_error():
     far = Run.from_responses(
         [Response("a", (Prediction(1 << 30, (1 << 30) + 1, "Q1"),), invented=(InventedMention("x"),))]
@@ -159,6 +174,10 @@ def test_every_command_takes_the_setting_and_names_invented_mentions(karat_cli, 
     shown = karat_cli("show", gold, predictions, *setting)
     assert shown.out.count("not in the text (invented)") == 4
     assert "1073741824" not in shown.out
+    for response in run:
+        for mention in response.invented:
+            assert f"(wrote {mention.text!r})" in shown.out
     told = karat_cli("why", gold, predictions, *setting, "--reference-profile", "gerbil")
     assert "invented: 4 cases change outcome" in told.out
-    assert told.out.count("not in the text  gold none") == 4
+    for text in ("Ada", "Eve", "Mia", "Max"):
+        assert f"not in the text {text!r}  gold none" in told.out

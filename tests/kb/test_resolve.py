@@ -99,7 +99,9 @@ def test_scores_say_what_became_of_the_ids():
     )
     (note,) = [note for note in karat.evaluate(corpus(), run, kb=KB).notes if "replaced" in note]
     assert note.startswith("toy replaced the ids of 3 gold labels and 1 prediction")
-    assert note.endswith("of gold: redirected 2, unchanged 1, unknown 1; of predictions: redirected 1, unknown 1")
+    assert note.endswith(
+        "of gold: mapped 1, redirected 2, unchanged 1, unknown 1; of predictions: redirected 1, unknown 1"
+    )
 
 
 def test_a_further_id_of_another_entity_stays_as_written():

@@ -29,7 +29,7 @@ from karat.evaluation.cases.facet_values import format_undecided_notes, make_val
 from karat.evaluation.cases.id_health import assess_ids
 from karat.evaluation.cases.input_checks import format_notes, list_reader_warnings
 from karat.evaluation.distributed.context import UnsupportedViews
-from karat.evaluation.evaluation_sums import EvaluationSums, merge_sweeps
+from karat.evaluation.evaluation_sums import EvaluationSums, describe_skipped, merge_sweeps
 from karat.evaluation.groups import (
     Groups,
     check_groups,
@@ -83,9 +83,7 @@ from karat.model.tables.columns import Bools, Longs
 from karat.model.tables.facet_values import NONE
 from karat.stats.samples.confidence_intervals import IntervalMethod
 
-_READER_NOTES = frozenset(
-    f"predictions: {noun}{note}" for noun in ("", "predictions ") for note in (NOT_FOUND, TOO_FREQUENT)
-)
+_READER_NOTES = frozenset(f"predictions: {note}" for note in (NOT_FOUND, TOO_FREQUENT))
 """Notes of readers on invented mentions, which the notes in `INVENTED_NOTES` replace."""
 
 
@@ -165,8 +163,7 @@ class InMemorySource(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def skipped(self) -> dict[str, int]:
         """Counts of items that the readers skipped, by description."""
-        counts = {f"gold: {description}": count for description, count in self.inputs.corpus.skipped.items()}
-        return counts | {f"predictions: {description}": count for description, count in self.inputs.run.skipped.items()}
+        return describe_skipped(self.inputs.corpus.skipped, self.inputs.run.skipped)
 
     def count_sweeps(self, views: Sequence[ViewName], grid: int | None) -> list[SweepSums]:
         """Return how the statistics of `views` change as the threshold falls, as a single entry.

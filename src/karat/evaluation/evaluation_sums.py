@@ -35,6 +35,17 @@ _MERGE_SIZE = 1_000_000  # pairs of mention and cluster that are collected befor
 _MAX_PAIRS = 20_000_000  # pairs that are kept at most, about two gigabytes
 
 
+def describe_skipped(gold: Mapping[str, int], predictions: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts of both readers by description, each behind the name of its file.
+
+    Systems write their counts with the noun, such as `predictions found in different case`.
+    """
+    counts = Counter({f"gold: {description}": count for description, count in gold.items()})
+    for description, count in predictions.items():
+        counts[f"predictions: {description.removeprefix('predictions ')}"] += count
+    return dict(counts)
+
+
 class DocumentOrder:
     """The order of the documents of all blocks: by their rows in the gold standard."""
 

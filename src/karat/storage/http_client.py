@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -20,7 +20,8 @@ from ipaddress import ip_address
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
 from urllib.parse import urlencode, urlsplit
 
-from karat.model.errors import InputError, ResponseError, UsageError
+from karat.model.errors import InputError, ResponseError, UsageError, shorten
+from karat.model.json.decoder import JsonError, decode_json
 from karat.model.limits import get_limit
 from karat.storage.retry import HANDLERS, RetryPolicy, call_with_retries, limit_time, watch_client
 from karat.version import __version__
@@ -291,13 +292,25 @@ class WebService:
             raise ResponseError(f"{self.host}: {problem}", is_retryable=False) from None
         if response.is_success:
             return body
-        message = " ".join(body[: 4 * _MAX_MESSAGE_LENGTH].decode("utf-8", "replace").split())[:_MAX_MESSAGE_LENGTH]
+        message = shorten(" ".join(_get_error_message(body).split()), _MAX_MESSAGE_LENGTH)
         raise ResponseError(
             f"{self.host}: {response.status_code} {_get_status_phrase(response.status_code)}"
             f"{f' ({message})' if message else ''}",
             is_retryable=is_retryable_status(response.status_code),
             retry_after=parse_retry_after(response.headers.get("Retry-After")),
         )
+
+
+def _get_error_message(body: bytes) -> str:
+    """Return the message in the body of an error: the field of the JSON that most services send, or else its text."""
+    with suppress(JsonError):
+        value = decode_json(body)
+        for name in ("error", "message"):
+            if isinstance(value, dict) and isinstance(value.get(name), dict | str):
+                value = value[name]
+        if isinstance(value, str):
+            return value
+    return body[: 4 * _MAX_MESSAGE_LENGTH].decode("utf-8", "replace")
 
 
 def _decode_body(body: bytes, encodings: str, max_size: int) -> bytes:

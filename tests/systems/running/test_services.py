@@ -507,8 +507,17 @@ def test_links_of_a_model_are_resolved_as_in_scores():
     with playing(chat(json.dumps({"mentions": entries}))) as server:
         response, told = asked(f"llm[url={server.address}/v1]:small", "Mars, Berlin and Berlin.")
     assert [prediction.entity for prediction in response.predictions] == ["Q99999999", "Q64", "Madonna"]
-    assert told.counts["titles that the snapshot does not map (unchanged)"] == 1
-    assert told.counts["ids that are not in the partial snapshot (unchanged)"] == 1
+    assert told.counts["predictions with a title that the snapshot does not map (unchanged)"] == 1
+    assert told.counts["predictions with an id that is not in the partial snapshot (unchanged)"] == 1
+
+
+def test_each_prediction_with_an_unknown_id_or_title_is_counted():
+    """Three of Q99999999 and two of Mungo: five mentions, of two entities."""
+    entries = [{"mention": "Mars", "qid": "Q99999999"}] * 3 + [{"mention": "Rome", "title": "Mungo"}] * 2
+    with playing(chat(json.dumps(entries))) as server:
+        _, told = asked(f"llm[url={server.address}/v1]:small", "Mars, Mars, Mars, Rome, Rome.")
+    assert told.counts["predictions with an id that is not in the partial snapshot (unchanged)"] == 3
+    assert told.counts["predictions with a title that the snapshot does not map (unchanged)"] == 2
 
 
 def test_what_a_model_makes_up_and_what_was_mended_is_counted():
@@ -518,8 +527,8 @@ def test_what_a_model_makes_up_and_what_was_mended_is_counted():
     assert [prediction.entity for prediction in response.predictions] == ["Berlinopolis"]
     counts = told.counts
     assert counts["responses with JSON inside other text"] == 1
-    assert counts["titles that the snapshot does not map (unchanged)"] == 1
-    assert counts["ids that are not in the partial snapshot (unchanged)"] == 0
+    assert counts["predictions with a title that the snapshot does not map (unchanged)"] == 1
+    assert counts["predictions with an id that is not in the partial snapshot (unchanged)"] == 0
     assert counts["predictions found in different case"] == 1
     assert counts["predictions not found in the text (invented)"] == 1
 
@@ -538,6 +547,53 @@ def test_a_key_is_sent_to_hosts_elsewhere_only_from_the_environment(monkeypatch)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         asked("llm[url=https://models.example/v1]:small")
+
+
+def test_a_key_that_is_named_is_sent_to_this_machine_too(monkeypatch):
+    monkeypatch.setenv("LOCAL_KEY", "sk-abc")
+    with playing(chat("[]")) as server:
+        asked(f"llm[url={server.address}/v1,key=LOCAL_KEY]:small")
+        assert server.asked[0].headers["Authorization"] == "Bearer sk-abc"
+        monkeypatch.delenv("LOCAL_KEY")
+        with pytest.raises(UsageError, match="LOCAL_KEY"):
+            asked(f"llm[url={server.address}/v1,key=LOCAL_KEY]:small")
+
+
+def test_another_prompt_gets_no_schema_unless_requested_and_limits_are_optional(tmp_path):
+    """The schema allows the fields `text` and `title` only, so a prompt could not ask for others."""
+    (tmp_path / "prompt.txt").write_text("List entities with `qid`: ")
+    prompt = f"prompt={tmp_path / 'prompt.txt'}"
+    with playing(chat("[]")) as server:
+        for options in (prompt, f"{prompt},json-schema=yes", "json-schema=no,max-tokens=0", "max-tokens=-1"):
+            asked(f"llm[url={server.address}/v1,{options}]:small")
+        bodies = [request.json for request in server.asked]
+    assert ["response_format" in body for body in bodies] == [False, True, False, True]
+    assert [body.get("max_tokens") for body in bodies] == [4096, 4096, None, None]
+    assert bodies[0]["messages"][0]["content"] == f"List entities with `qid`: {TEXT}"
+
+
+@pytest.mark.parametrize(
+    ("message", "remedy"),
+    [
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max-tokens=0"),
+        ("response_format json_schema is not supported", "json-schema=no"),
+        ("Unsupported value: 'temperature' does not support 0.0", "temperature=-1"),
+    ],
+)
+def test_the_refusal_of_a_field_names_the_option_that_omits_it(message, remedy):
+    body = json.dumps({"error": {"message": message, "type": "invalid_request_error", "param": "x" * 300}})
+    with playing(lambda request: Played(body.encode(), 400)) as server:
+        response, _ = asked(f"llm[url={server.address}/v1]:small")
+        assert len(server.asked) == 1  # not retried
+    assert (response.error or "").endswith(f"400 Bad Request ({message}). Add the option {remedy}")
+
+
+def test_a_list_that_is_cut_off_is_not_inside_other_text():
+    with playing(chat('{"mentions": [{"text": "Berlin", "title": "Berlin"}, {"text": "Pol')) as server:
+        response, told = asked(f"llm[url={server.address}/v1]:small")
+    assert [prediction.entity for prediction in response.predictions] == ["Q64"]
+    assert told.counts["responses with JSON inside other text"] == 0
+    assert told.counts["truncated or invalid lists (complete entries read)"] == 1
 
 
 def test_what_is_written_has_no_credential_even_where_a_service_repeats_it(tmp_path, monkeypatch, karat_cli):

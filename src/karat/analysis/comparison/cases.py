@@ -14,7 +14,7 @@ from karat.evaluation.cases.errors import NO_CANDIDATES, categories, list_candid
 from karat.evaluation.evaluation import Evaluation
 from karat.matching.facts.facts import Facts
 from karat.matching.facts.sentence import Sentence, sentence_around
-from karat.matching.read.invented_mentions import is_invented
+from karat.matching.read.invented_mentions import find_invented_text, is_invented
 from karat.matching.read.pairing import Pairing
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.errors import UnknownNameError, UsageError
@@ -70,6 +70,8 @@ class SystemCase:
     """Error categories that cannot be decided, since facts are missing."""
     overlapping: tuple[NamedLink, ...] = ()
     """Other predictions that overlap the mention, if `prediction` is None."""
+    invented: str | None = None
+    """Text of the prediction if the document does not have it, else None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,7 @@ class _SystemCases:
             errors,
             undecided,
             () if prediction >= 0 else self._find_overlapping(row),
+            None if prediction < 0 else find_invented_text(self.pairing.run, prediction),
         )
 
     @cached_property

@@ -16,6 +16,7 @@ from karat.evaluation.cases.errors import list_candidate_categories
 from karat.evaluation.cases.facet_values import get_mention_types
 from karat.matching.facts.facts import MENTION_TYPES
 from karat.matching.facts.sentence import sentence_around
+from karat.matching.read.invented_mentions import find_invented_text, is_invented
 from karat.matching.read.pairing import Pairing
 from karat.model.corpus import NO_TEXT_NOTE
 from karat.model.results.verdict import Outcome, Verdicts, Weights
@@ -148,7 +149,7 @@ def _build_view_table(pairing: Pairing, view: str, cases: Verdicts, extra_column
         "own": _OUTCOMES.take(pa.array(cases.outcome if cases.tree is None else cases.tree.own_outcome)),
     }
     if pairing.corpus.has_text:
-        columns["text"] = _surface_texts(pairing, cases.document, start, end)
+        columns["text"] = _surface_texts(pairing, cases, start, end)
     return pa.table(columns | extra_columns).take(pa.array(order))
 
 
@@ -171,10 +172,13 @@ def _entity_ids(mentions: Mentions, rows: Longs, has_mention: Arrow) -> Arrow:
     return mentions.names.take(pa.array(codes, mask=~has_mention | (codes < 0)))
 
 
-def _surface_texts(pairing: Pairing, document: Arrow, start: Arrow, end: Arrow) -> Arrow:
-    """Return the text of each span; `document` has its row in the corpus."""
+def _surface_texts(pairing: Pairing, cases: Verdicts, start: Arrow, end: Arrow) -> Arrow:
+    """Return the text of the span of each case; of an invented mention, the text that the system gave."""
     texts = pairing.corpus.table.column("text")
-    distinct, inverse = np.unique(document, return_inverse=True)
+    distinct, inverse = np.unique(cases.document, return_inverse=True)
     texts_here = texts.take(pa.array(distinct)).to_pylist()
-    spans = zip(inverse.tolist(), start.tolist(), end.tolist(), strict=True)
-    return pa.array([texts_here[d][s:e] for d, s, e in spans], pa.string())
+    spans = zip(inverse.tolist(), start.tolist(), end.tolist(), cases.prediction.tolist(), strict=True)
+    surfaces = [
+        find_invented_text(pairing.run, row) if is_invented(s) else texts_here[d][s:e] for d, s, e, row in spans
+    ]
+    return pa.array(surfaces, pa.string())

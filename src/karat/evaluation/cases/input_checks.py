@@ -301,15 +301,14 @@ def _find_used_tables(mentions: Mentions, kb: KB | None) -> frozenset[str]:
 
 
 def _count_id_statuses(mentions: Mentions, kb: KB | None) -> tuple[tuple[str, int], ...]:
-    """Count mentions by the status of their id in the knowledge base; mapped ids are among those that it replaces."""
+    """Count mentions by the status of their id in the knowledge base."""
     if kb is None:
         return ()
     uses = np.bincount(mentions.entity[mentions.entity >= 0], minlength=len(mentions.names)).tolist()
     counts: dict[IdStatus, int] = defaultdict(int)
     for status, count in zip(kb.id_statuses(mentions.names.to_pylist()), uses, strict=True):
         counts[status] += count
-    named_counts = ((str(status), count) for status, count in counts.items() if count)
-    return tuple(sorted((name, count) for name, count in named_counts if name != IdStatus.MAPPED))
+    return tuple(sorted((str(status), count) for status, count in counts.items() if count))
 
 
 def _count_types(mentions: Mentions) -> tuple[tuple[str, int], ...]:

@@ -27,7 +27,7 @@ from karat.evaluation.distributed.context import (
     find_unsupported_views,
 )
 from karat.evaluation.distributed.table_partitions import to_partitioned
-from karat.evaluation.evaluation_sums import CrossDocumentCollector, EvaluationSums
+from karat.evaluation.evaluation_sums import CrossDocumentCollector, EvaluationSums, describe_skipped
 from karat.evaluation.request import Request
 from karat.evaluation.task_inputs import TaskInputs
 from karat.evaluation.thresholds import Steps
@@ -357,10 +357,7 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def skipped(self) -> dict[str, int]:
         """Counts of items that the readers skipped, by description."""
-        counts = {f"gold: {description}": count for description, count in self.gold.skipped.items()}
-        return counts | {
-            f"predictions: {description}": count for description, count in self.predictions.skipped.items()
-        }
+        return describe_skipped(self.gold.skipped, self.predictions.skipped)
 
     def count_sweeps(self, views: Sequence[ViewName], grid: int | None) -> list[SweepSums]:
         """Return how the statistics of `views` change as the threshold falls, one entry per block of documents.

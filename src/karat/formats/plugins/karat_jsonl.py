@@ -85,6 +85,7 @@ class _Layout(NamedTuple):
     evidence: tuple[str, ...]
 
 
+_ANSWER_COLUMNS = " (of answers of a language model: doc=FIELD,response=FIELD)"
 _FIELD_SYNONYMS = {
     "labels": ("label", "predictions", "gold", *LIST_NAMES),
     "predictions": ("prediction", "labels", *LIST_NAMES),
@@ -565,7 +566,7 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
         error_fields = _error_fields(
             *_explain_problem(str(problem), object_type),
             f"{_suggest_field(str(problem), object_type)}See docs/reference/karat-files.md for the fields, or map your "
-            "columns with --columns",
+            f"columns with --columns{_ANSWER_COLUMNS * (object_type is Response)}",
         )
     raise InputError(location, **error_fields)
 

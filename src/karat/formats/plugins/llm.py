@@ -1,14 +1,15 @@
 """Answers of language models and APIs: a list of entries for each document, with text instead of spans.
 
 JSONL with an id and an answer on each line (also the batch files of OpenAI and Anthropic), one JSON array of such
-objects, entries that name their documents, a folder of one file per document, or a single file. An answer is a list of
+objects, a table with such columns, entries that name their documents, a folder of one file per document, or a single
+file. An answer is a list of
 entries, or text that contains one: in Markdown fences, or within prose. docs/how-to/from-llm.md lists the
 accepted field names and the rules for locating text.
 """
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -17,38 +18,37 @@ from typing import Any, NamedTuple
 from karat.formats.parsing.json.blocks import empty_file_error, parse_first_objects
 from karat.formats.parsing.json.records import parse_first_element, read_records
 from karat.formats.parsing.lines import decode_utf8
-from karat.formats.parsing.surfaces.answers import REPLY_NAMES, get_answer, get_path
+from karat.formats.parsing.surfaces.answers import (
+    DOCUMENT_NAMES,
+    ID_NAMES,
+    TEXT_ANSWER_NAMES,
+    get_answer,
+    get_document_id,
+    is_completion,
+    is_empty,
+    to_answer_response,
+)
 from karat.formats.parsing.surfaces.entries import (
     LEFT_CONTEXT_NAMES,
     LIST_NAMES,
     extract_entries,
     is_entry,
     replace_surrogates,
-    to_prediction,
 )
-from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
+from karat.formats.parsing.surfaces.json_extraction import extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run
+from karat.formats.parsing.surfaces.table_rows import read_column_names, read_rows
 from karat.model.corpus import Corpus
 from karat.model.defects import map_valid
-from karat.model.document import WrittenResponse
 from karat.model.errors import InputError
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format, Sample
 
-_ID_NAMES = ("custom_id", "id", "doc_id", "document_id", "docid", "document", "doc")
-_DOCUMENT_NAMES = tuple(name for name in _ID_NAMES if name != "id")  # in an entry, `id` may be the entity's
-_USAGE_PATHS: tuple[tuple[str | int, ...], ...] = (
-    ("response", "body", "usage"),
-    *((name, "usage") for name in REPLY_NAMES),
-    ("result", "message", "usage"),
-    ("message", "usage"),
-    ("usage",),
-)
-_ENVELOPE_NAMES = frozenset((*_ID_NAMES, "response", "completion", "answer", "model", "usage", "error"))
+_ENVELOPE_NAMES = frozenset((*ID_NAMES, "response", "completion", "answer", "model", "usage", "error"))
 """Fields of a record that is recognised although it has no answer."""
-_NO_LIST = "no list of predictions in the answer"
-_EMPTY = "the answer is empty"
 _FILE_SUFFIXES = (".json", ".md", ".txt")
+_MAX_LISTED = 10  # names of fields in a message
+_SEPARATORS = re.compile(rb"[\t,;]")
 
 
 class _Record(NamedTuple):
@@ -70,21 +70,27 @@ def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Ru
 def _to_entry(record: _Record) -> ResponseEntry:
     """Convert a record to a response with its location and counts."""
     counts: Counter[str] = Counter()
-    return ResponseEntry(_to_response(record.fields, record.location, counts), record.location, counts)
+    return ResponseEntry(to_answer_response(record.fields, record.location, counts), record.location, counts)
 
 
 def _read_answers(source: ByteSource) -> Iterator[_Record]:
     """Yield a record for each document: an object with an id and an answer.
 
-    The layouts are tried in turn: folder, lines, array, entries that name their document, one answer for one document.
+    The layouts are tried in turn: folder, table, lines, array, entries that name their document, one answer for one
+    document.
     """
     if source.is_folder:
         for name in source.file_names:
             if name.endswith(_FILE_SUFFIXES):
                 yield _read_single_answer(source.get_child(name), str(PurePosixPath(name).with_suffix("")))
         return
+    if _is_answer_table(source.first_bytes):
+        yield from (_Record(row.fields, row.location) for row in read_rows(source, is_headerless=False))
+        return
+    if PurePosixPath(source.path).suffix in (".csv", ".tsv"):
+        raise _unnamed_answer_error(source, read_column_names(source))
     first_objects = parse_first_objects(source.read_bytes().lstrip().partition(b"\n")[0])
-    if first_objects and _get_id(first_objects[0]) is not None and get_answer(first_objects[0]) is not None:
+    if first_objects and get_document_id(first_objects[0]) is not None and get_answer(first_objects[0]) is not None:
         yield from (_Record(fields, location) for _, location, fields in read_records(source))
         return
     values = extract_json(decode_utf8(source.read_bytes().removeprefix(b"\xef\xbb\xbf"), source))
@@ -93,7 +99,7 @@ def _read_answers(source: ByteSource) -> Iterator[_Record]:
     objects = [
         fields
         for fields in members
-        if isinstance(fields, dict) and _get_id(fields) is not None and get_answer(fields) is not None
+        if isinstance(fields, dict) and get_document_id(fields) is not None and get_answer(fields) is not None
     ]
     if objects and len(objects) == len(members):
         for number, fields in enumerate(objects, 1):
@@ -101,8 +107,33 @@ def _read_answers(source: ByteSource) -> Iterator[_Record]:
     elif grouped := _group_by_document(members):
         for doc_id, entries in grouped.items():
             yield _Record({"id": doc_id, "answers": entries}, f"{source.label}, document {doc_id!r}")
+    elif extract_entries(values, Counter()) is None and (names := _list_record_fields(members)):
+        raise _unnamed_answer_error(source, names)
     else:
         yield _read_single_answer(source, source.stem)
+
+
+def _is_answer_table(head: bytes) -> bool:
+    """Return whether the first bytes are a header of a table with columns for ids and answers."""
+    cells = _SEPARATORS.split(head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0])
+    names = {cell.strip().strip(b'"').decode("utf-8", "replace") for cell in cells}
+    return not names.isdisjoint(ID_NAMES) and not names.isdisjoint(TEXT_ANSWER_NAMES)
+
+
+def _list_record_fields(members: Sequence[object]) -> list[str]:
+    """Return the names of all fields of objects that name their documents; empty if some member is no such object."""
+    records = [fields for fields in members if isinstance(fields, dict) and get_document_id(fields) is not None]
+    return list(dict.fromkeys(name for fields in records for name in fields)) if len(records) == len(members) else []
+
+
+def _unnamed_answer_error(source: ByteSource, names: Sequence[str]) -> InputError:
+    """Build the error for records whose ids or answers are in no known field; `names` are their fields."""
+    return InputError(
+        source.label,
+        actual=f"the fields {', '.join(name[:40] for name in names[:_MAX_LISTED])}",
+        expected=f"an id ({', '.join(ID_NAMES)}) and an answer ({', '.join(TEXT_ANSWER_NAMES)})",
+        remedy="Name the fields instead of the format: --columns doc=FIELD,response=FIELD",
+    )
 
 
 def _group_by_document(members: Sequence[object]) -> dict[str, list[object]]:
@@ -121,16 +152,16 @@ def _group_by_document(members: Sequence[object]) -> dict[str, list[object]]:
     for member in members:
         if not _has_document_name(member) or not isinstance(member, dict):
             return {}
-        doc_id = _get_id({key: member[key] for key in _DOCUMENT_NAMES if key in member}) or ""
+        doc_id = get_document_id({key: member[key] for key in DOCUMENT_NAMES if key in member}) or ""
         grouped.setdefault(doc_id, []).append(
-            {key: value for key, value in member.items() if key not in _DOCUMENT_NAMES}
+            {key: value for key, value in member.items() if key not in DOCUMENT_NAMES}
         )
     return grouped
 
 
 def _has_document_name(entry: object) -> bool:
     """Return whether a JSON value is an entry that names its document."""
-    return isinstance(entry, dict) and is_entry(entry) and any(name in entry for name in _DOCUMENT_NAMES)
+    return isinstance(entry, dict) and is_entry(entry) and any(name in entry for name in DOCUMENT_NAMES)
 
 
 def _read_single_answer(source: ByteSource, doc_id: str) -> _Record:
@@ -139,88 +170,34 @@ def _read_single_answer(source: ByteSource, doc_id: str) -> _Record:
     values = extract_json(text)
     fields = values[0].value if len(values) == 1 else None
     if isinstance(fields, dict) and get_answer(fields) is not None:
-        if _is_completion(fields):  # its id is the provider's
+        if is_completion(fields):  # its id is the provider's
             fields = {name: value for name, value in fields.items() if name != "id"}
-        return _Record({**fields, "id": _get_id(fields) or doc_id}, source.label)
+        return _Record({**fields, "id": get_document_id(fields) or doc_id}, source.label)
     return _Record({"id": doc_id, "response": text}, source.label)
 
 
-def _to_response(fields: Mapping[str, Any], location: str, counts: Counter[str]) -> WrittenResponse:
-    """Convert a record to a response; without a list of entries, it has an error instead of predictions.
-
-    Raise `InputError` if there is no document id. Entries and fields that are not read are counted in `counts`.
-    """
-    doc_id = _get_id(fields)
-    if doc_id is None:
-        raise InputError(
-            location,
-            actual="no id of a document",
-            expected=f"one of {', '.join(_ID_NAMES)}",
-            remedy="Add the id to each answer",
-        )
-    answer, text = get_answer(fields), fields.get("text")
-    values = extract_json(answer) if isinstance(answer, str) else [JsonValue(answer)]
-    entries = extract_entries(values, counts)
-    if entries is None:
-        reason = _EMPTY if _is_empty(answer) else _NO_LIST
-        error = fields.get("error") or get_path(fields, ("result", "error")) or reason
-        message = error if isinstance(error, str) else json.dumps(error)
-        return WrittenResponse(doc_id, tokens=_count_tokens(fields), error=replace_surrogates(message))
-    predictions = tuple(prediction for entry in entries if (prediction := to_prediction(entry, counts)) is not None)
-    return WrittenResponse(doc_id, predictions, replace_surrogates(text), tokens=_count_tokens(fields))
-
-
-def _get_id(fields: Mapping[str, Any]) -> str | None:
-    """Return the document id of a record: the first text or integer in the fields `_ID_NAMES`, or None.
-
-    In a completion, `id` may be the provider's, so the other fields come first.
-    """
-    names = (*_DOCUMENT_NAMES, "id") if _is_completion(fields) else _ID_NAMES
-    value = next((fields[name] for name in names if isinstance(fields.get(name), str | int)), None)
-    return None if value is None or isinstance(value, bool) else replace_surrogates(str(value))
-
-
-def _is_completion(fields: Mapping[str, Any]) -> bool:
-    """Return whether a record is itself a reply of OpenAI's or Anthropic's API."""
-    return "choices" in fields or fields.get("object") == "response" or fields.get("type") == "message"
-
-
-def _is_empty(answer: object) -> bool:
-    """Return whether an answer is text without content."""
-    return isinstance(answer, str) and not answer.strip()
-
-
-def _count_tokens(fields: Mapping[str, Any]) -> int | None:
-    """Return the number of tokens that the model used for a record, or None if it is not stated."""
-    usage = next((counts for path in _USAGE_PATHS if isinstance(counts := get_path(fields, path), Mapping)), {})
-    parts = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
-    names = ("total_tokens",) if "total_tokens" in usage else parts
-    counts = [usage[name] for name in names if isinstance(usage.get(name), int)]
-    return sum(counts) if counts and 0 <= sum(counts) < 10**18 else None
-
-
 def _recognises(head: bytes) -> bool:
-    """Return whether the first bytes have an id with a textual answer or entries without spans, or a Markdown fence.
+    """Return whether the first bytes have an id with an answer or entries without spans, or a Markdown fence.
 
     The first record with an answer decides; without any, no record may have other fields.
     """
-    if head.lstrip().startswith(b"```"):
+    if head.lstrip().startswith(b"```") or _is_answer_table(head):
         return True
     is_array = head.lstrip().startswith(b"[")
     first = parse_first_element(head) if is_array else None
     records = ([first] if isinstance(first, dict) else []) if is_array else parse_first_objects(head)
-    answered = next((fields for fields in records if not _is_empty(get_answer(fields))), None)
+    answered = next((fields for fields in records if not is_empty(get_answer(fields))), None)
     if answered is not None:
         return _is_answer(answered, is_array=is_array)
     return bool(records) and all(
-        _get_id(fields) is not None and ("custom_id" in fields or fields.keys() <= _ENVELOPE_NAMES)
+        get_document_id(fields) is not None and ("custom_id" in fields or fields.keys() <= _ENVELOPE_NAMES)
         for fields in records
     )
 
 
 def _is_answer(fields: Mapping[str, Any], *, is_array: bool) -> bool:
-    """Return whether a record has an id with a textual answer or entries; outside an array, entries have no spans."""
-    if _get_id(fields) is None or "karat" in fields:
+    """Return whether a record has an id with an answer or entries; outside an array, entries have no spans."""
+    if get_document_id(fields) is None or "karat" in fields:
         return False
     if (
         _has_document_name(fields) and _has_no_span(fields) and not fields.keys() & {*LEFT_CONTEXT_NAMES}
@@ -228,7 +205,9 @@ def _is_answer(fields: Mapping[str, Any], *, is_array: bool) -> bool:
         return True
     answer = get_answer(fields)
     if isinstance(answer, str):
-        return not _is_empty(answer)
+        return not is_empty(answer)
+    if isinstance(answer, Mapping):
+        return True
     entries = answer if isinstance(answer, list) else []
     return bool(entries) and all(is_entry(entry) and (is_array or _has_no_span(entry)) for entry in entries)
 

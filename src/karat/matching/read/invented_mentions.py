@@ -27,7 +27,8 @@ def count_invented(run: Run) -> int:
 def add_invented(run: Run) -> Run:
     """Return the run with its invented mentions as predictions behind the end of the text, where no gold mention is.
 
-    Each has a span of its own, so that none repeats or overlaps another. Documents and digest stay the same. A run with
+    Each has a span of its own, so that none repeats or overlaps another. Documents and digest stay the same, and the
+    table still has the invented mentions, whose texts `find_invented_text` returns. A run with
     a prediction so far behind is returned as it is: its offsets are wrong, which the pairing with the corpus reports.
     """
     n_invented = count_invented(run)
@@ -41,7 +42,17 @@ def add_invented(run: Run) -> Run:
 def _place_mentions(response: Response) -> Response:
     """Return a response with its invented mentions as predictions."""
     placed = (_to_prediction(mention, index) for index, mention in enumerate(response.invented))
-    return msgspec.structs.replace(response, predictions=(*response.predictions, *placed), invented=())
+    return msgspec.structs.replace(response, predictions=(*response.predictions, *placed))
+
+
+def find_invented_text(run: Run, row: int) -> str | None:
+    """Return the text of the prediction in a row if `add_invented` added it, else None."""
+    start = int(run.predictions.start[row])
+    if not is_invented(start):
+        return None
+    response = int(np.searchsorted(run.predictions.offsets, row, "right")) - 1
+    text: str = run.table.column("invented")[response][(start - _FIRST_OFFSET) // 2]["text"].as_py()
+    return text
 
 
 def _to_prediction(mention: InventedMention, index: int) -> Prediction:

@@ -16,7 +16,7 @@ from karat.systems.running.nil_tuning import TunedNil
 from karat.systems.running.run import SystemRun
 
 _MAX_ERRORS = 5  # errors listed per system
-_MAX_ERROR_LENGTH = 160  # characters of an error
+_MAX_ERROR_LENGTH = 300  # characters of an error
 
 
 class RunRecord(JsonRecord, frozen=True, kw_only=True, omit_defaults=True):
@@ -194,7 +194,7 @@ def _format_failures(system_runs: Sequence[SystemRun], *, details: bool) -> list
         sum(system_run.n_final_errors for system_run in system_runs),
     )
     if failed > final:
-        lines.append("Run the same command again to retry only the failed documents.")
+        lines.append("Correct the cause and repeat the command to retry only the failed documents.")
     if final:
         lines.append(
             f"{format_count(final, 'error')} of these will not change on retry. --no-cache repeats all requests."

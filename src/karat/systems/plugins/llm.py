@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from karat.formats.parsing.surfaces.entries import extract_entries, to_prediction
+from karat.formats.parsing.surfaces.entries import TRUNCATED, describe_unread_list, extract_entries, to_prediction
 from karat.formats.parsing.surfaces.json_extraction import extract_json
 from karat.kb.catalogue import open_snapshot
 from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, recognise_id
@@ -34,9 +34,9 @@ from karat.systems.adapters.web_service import get_web_access, make_web_linker
 
 UNPARSEABLE: Final = "unparseable responses"
 REPAIRED: Final = "responses with JSON inside other text"
-HALLUCINATED: Final = "hallucinated ids: not in the knowledge base (unchanged)"
-NOT_IN_SNAPSHOT: Final = "ids that are not in the partial snapshot (unchanged)"
-UNKNOWN_TITLES: Final = "titles that the snapshot does not map (unchanged)"
+HALLUCINATED: Final = "predictions with an id that is not in the knowledge base (hallucinated, unchanged)"
+NOT_IN_SNAPSHOT: Final = "predictions with an id that is not in the partial snapshot (unchanged)"
+UNKNOWN_TITLES: Final = "predictions with a title that the snapshot does not map (unchanged)"
 
 PROMPT: Final = """\
 Find every mention of a named entity in the text below: persons, organisations, places, works, products, events and the
@@ -66,6 +66,16 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 
 
+_DEFAULT_KEY: Final = "OPENAI_API_KEY"
+_REMEDIES: Final = {
+    "max_tokens": "max-tokens=0",
+    "temperature": "temperature=-1",
+    "response_format": "json-schema=no",
+    "json_schema": "json-schema=no",
+}
+"""Options that omit a field of the request, by its name in the message of an endpoint that refuses it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _LlmOptions:
     """The options of `llm`."""
@@ -73,18 +83,29 @@ class _LlmOptions:
     argument: str = option("", "Name of the model.")
     url: str = option("", "URL of the endpoint, up to /v1.")
     key: str = option(
-        "OPENAI_API_KEY", "Environment variable with the key; not needed for local endpoints.", in_request=False
+        "",
+        f"Environment variable with the key; empty: {_DEFAULT_KEY}, and none for local endpoints.",
+        in_request=False,
     )
     kb: str = option(
         "starter", "Snapshot in which titles are resolved; empty: keep the model's titles.", in_request=False
     )
     prompt: str = option("", "File with another prompt; the text is appended.")
     temperature: float = option(0.0, "Sampling temperature; below 0: the endpoint's default.")
-    json_schema: bool = option(True, "Request JSON with a schema; not every endpoint supports this.")
-    max_tokens: int = option(4096, "Maximum number of output tokens.")
+    json_schema: bool | None = option(
+        None,
+        "Request JSON with the schema of the default prompt; not every endpoint supports this. Default: yes, but no "
+        "with another prompt.",
+    )
+    max_tokens: int = option(4096, "Maximum number of output tokens; below 1: the endpoint's default.")
     price_in: float = option(-1.0, "Price per million input tokens; below 0: unknown.", in_request=False)
     price_out: float = option(-1.0, "Price per million output tokens.", in_request=False)
     timeout: float = option(300.0, "Timeout per document in seconds.", in_request=False)
+
+
+def _get_key_name(options: _LlmOptions) -> str:
+    """Return the environment variable with the key; empty if a local endpoint needs none."""
+    return options.key or ("" if is_local(options.url or "http://localhost") else _DEFAULT_KEY)
 
 
 def _read_prompt(options: _LlmOptions) -> str:
@@ -97,15 +118,15 @@ def _start(options: _LlmOptions, gold_mentions: bool) -> Link:
     if not options.url:
         raise UsageError("llm needs the URL of an endpoint. Write llm[url=http://localhost:8000/v1]:MODEL.")
     headers = {"Content-Type": "application/json"}
-    if not is_local(options.url):
-        headers["Authorization"] = f"Bearer {get_credential(options.key, 'the endpoint')}"
+    if key_name := _get_key_name(options):
+        headers["Authorization"] = f"Bearer {get_credential(key_name, 'the endpoint')}"
     read_reply = _make_reader(options)
     request = LlmRequest(
         options.argument,
         _read_prompt(options),
         None if options.temperature < 0 else options.temperature,
-        options.json_schema,
-        options.max_tokens,
+        not options.prompt if options.json_schema is None else options.json_schema,
+        options.max_tokens if options.max_tokens > 0 else None,
     )
 
     def parse(document: Document, body: bytes) -> Response:
@@ -117,6 +138,7 @@ def _start(options: _LlmOptions, gold_mentions: bool) -> Link:
         lambda document: request.to_web_request(document, headers),
         parse,
         timeout=options.timeout,
+        remedies=_REMEDIES,
     )
 
 
@@ -189,22 +211,23 @@ class LlmRequest(NamedTuple):
     `prompt`: text before the document.
     `temperature`: sampling temperature; None for the endpoint's default.
     `uses_schema`: request JSON with a schema.
-    `max_tokens`: maximal number of output tokens.
+    `max_tokens`: maximal number of output tokens; None for the endpoint's default.
     """
 
     model: str
     prompt: str
     temperature: float | None
     uses_schema: bool
-    max_tokens: int
+    max_tokens: int | None
 
     def to_web_request(self, document: Document, headers: dict[str, str]) -> WebRequest:
         """Return the HTTP request that sends the prompt followed by the text of a document as a chat message."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [{"role": "user", "content": self.prompt + document.text}],
-            "max_tokens": self.max_tokens,
         }
+        if self.max_tokens is not None:
+            body["max_tokens"] = self.max_tokens
         if self.temperature is not None:
             body["temperature"] = self.temperature
         if self.uses_schema:
@@ -251,8 +274,10 @@ def _parse_content(document: Document, content: str) -> Response:
     values = extract_json(content)
     entries = extract_entries(values, counts)
     if entries is None:
-        raise ResponseError("no list of mentions in the model's output")
-    count_event(REPAIRED, not content.strip().startswith(("{", "[")) or not content.strip().endswith(("}", "]")))
+        raise ResponseError(f"no list of mentions in the model's output{describe_unread_list(values)}")
+    is_cut_off = counts[TRUNCATED] > 0  # not followed by other text
+    has_json_end = is_cut_off or content.strip().endswith(("}", "]"))
+    count_event(REPAIRED, not content.strip().startswith(("{", "[")) or not has_json_end)
     predictions = tuple(prediction for entry in entries if (prediction := to_prediction(entry, counts)) is not None)
     for event, count in counts.items():
         count_event(event, count)
@@ -267,9 +292,11 @@ def _parse_content(document: Document, content: str) -> Response:
 def resolve_entities(predictions: tuple[Prediction, ...], snapshot: Snapshot) -> tuple[Prediction, ...]:
     """Return predictions whose entities, ids or titles, are replaced by snapshot ids, as in scoring a file of answers.
 
-    Unknown and ambiguous entities stay unchanged. Unknown ids and unknown titles are counted as telemetry events.
+    Unknown and ambiguous entities stay unchanged. Predictions with unknown ids or titles are counted as telemetry
+    events.
     """
-    ids = list(dict.fromkeys(prediction.entity for prediction in predictions if isinstance(prediction.entity, str)))
+    n_predictions = Counter(prediction.entity for prediction in predictions if isinstance(prediction.entity, str))
+    ids = list(n_predictions)
     context = DEFAULT_CONTEXT._replace(small_items=True)
     view = NormalisingKB(snapshot, Ids.NORMALISED, context)
     new_ids = dict(zip(ids, view.canonical_ids(ids), strict=True))
@@ -277,9 +304,9 @@ def resolve_entities(predictions: tuple[Prediction, ...], snapshot: Snapshot) ->
         if status is IdStatus.AMBIGUOUS:
             new_ids[id] = id
         elif status is IdStatus.UNKNOWN and recognise_id(id, context) is None:
-            count_event(UNKNOWN_TITLES)
+            count_event(UNKNOWN_TITLES, n_predictions[id])
         elif status is IdStatus.UNKNOWN:
-            count_event(HALLUCINATED if snapshot.manifest.complete else NOT_IN_SNAPSHOT)
+            count_event(HALLUCINATED if snapshot.manifest.complete else NOT_IN_SNAPSHOT, n_predictions[id])
     return tuple(
         msgspec.structs.replace(prediction, entity=new_ids[prediction.entity])
         if isinstance(prediction.entity, str)
@@ -303,7 +330,7 @@ SYSTEM = System(
     prompt=PROMPT,
     extra="services",
     external_access=lambda options: get_web_access(
-        options.url or "http://localhost", has_latency_probe=False, credential=options.key
+        options.url or "http://localhost", has_latency_probe=False, credential=_get_key_name(options)
     ),
     sample=SystemSample(
         text="Berlin is near Atlantis.",

@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from karat.formats.parsing.surfaces.entries import LIST_NAMES
+from karat.formats.parsing.surfaces.entries import (
+    LIST_NAMES,
+    describe_unread_list,
+    extract_entries,
+    has_entries,
+    replace_surrogates,
+    to_prediction,
+)
+from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
+from karat.model.document import WrittenResponse
+from karat.model.errors import InputError
 
+DOCUMENT_NAMES: Final = ("custom_id", "doc_id", "document_id", "docid", "document", "doc")
+"""Fields for the id of a document; in an entry, `id` may be the entity's."""
+ID_NAMES: Final = ("custom_id", "id", *DOCUMENT_NAMES[1:])
+"""Fields of a record for the id of its document; the first present one counts."""
+TEXT_ANSWER_NAMES: Final = (
+    "response",
+    "completion",
+    "output",
+    "content",
+    "answer",
+    "reply",
+    "generated_text",
+    "llm_output",
+    "model_output",
+    "raw",
+)
+"""Fields of a record for the answer; the first present one counts."""
 REPLY_NAMES: Final = ("response", "completion", "answer", "reply", "raw")
 """Fields that may have a whole reply of an API instead of its text."""
 _REPLY_PATHS: tuple[tuple[str | int, ...], ...] = (
@@ -22,14 +51,23 @@ _ANSWER_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("choices", 0, "message", "content"),
     ("result", "message", "content"),
     ("message", "content"),
-    *((name,) for name in ("response", "completion", "output", "content", "answer", "reply", "generated_text", "raw")),
+    *((name,) for name in TEXT_ANSWER_NAMES),
     *((name,) for name in LIST_NAMES),
 )
 """Paths to the answer of a record, or to the list of entries; the first present path counts."""
+_USAGE_PATHS: tuple[tuple[str | int, ...], ...] = (
+    ("response", "body", "usage"),
+    *((name, "usage") for name in REPLY_NAMES),
+    ("result", "message", "usage"),
+    ("message", "usage"),
+    ("usage",),
+)
+_NO_LIST = "no list of predictions in the answer"
+_EMPTY = "the answer is empty"
 
 
 def get_answer(fields: Mapping[str, Any]) -> object:
-    """Return the answer of a record: text, or a list of entries; None if there is neither.
+    """Return the answer of a record: text, a list of entries, or an object that contains them; None without any.
 
     A record of an error or failed request has an empty answer, and so has one whose answer is null.
     """
@@ -38,11 +76,16 @@ def get_answer(fields: Mapping[str, Any]) -> object:
         if isinstance(value, list) and path[0] not in LIST_NAMES:
             parts = [_get_part_text(part) for part in value]
             value = "\n".join(part for part in parts if part is not None) if any(parts) else value
-        if isinstance(value, str | list):
+        if isinstance(value, str | list) or _is_parsed_answer(path, value):
             return value
     is_error = fields.get("error") is not None or get_path(fields, ("result", "type")) not in (None, "succeeded")
     has_null = any(_is_null(fields, path) for path in _ANSWER_PATHS if path[0] not in LIST_NAMES)
     return "" if is_error or has_null else None
+
+
+def _is_parsed_answer(path: Sequence[str | int], value: object) -> bool:
+    """Return whether the value at a path is an answer that was decoded to an object, such as `{"mentions": […]}`."""
+    return len(path) == 1 and path[0] in TEXT_ANSWER_NAMES and isinstance(value, Mapping) and has_entries(value)
 
 
 def _is_null(fields: Mapping[str, Any], path: Sequence[str | int]) -> bool:
@@ -69,3 +112,57 @@ def get_path(value: object, path: Sequence[str | int]) -> object:
         else:
             value = value.get(step) if isinstance(value, Mapping) else None
     return value
+
+
+def to_answer_response(fields: Mapping[str, Any], location: str, counts: Counter[str]) -> WrittenResponse:
+    """Convert a record to a response; without a list of entries, it has an error instead of predictions.
+
+    Raise `InputError` if there is no document id. Entries and fields that are not read are counted in `counts`.
+    """
+    doc_id = get_document_id(fields)
+    if doc_id is None:
+        raise InputError(
+            location,
+            actual="no id of a document",
+            expected=f"one of {', '.join(ID_NAMES)}",
+            remedy="Add the id to each answer",
+        )
+    answer, text = get_answer(fields), fields.get("text")
+    values = extract_json(answer) if isinstance(answer, str) else [JsonValue(answer)]
+    entries = extract_entries(values, counts)
+    if entries is None:
+        reason = _EMPTY if is_empty(answer) else f"{_NO_LIST}{describe_unread_list(values)}"
+        error = fields.get("error") or get_path(fields, ("result", "error")) or reason
+        message = error if isinstance(error, str) else json.dumps(error)
+        return WrittenResponse(doc_id, tokens=_count_tokens(fields), error=replace_surrogates(message))
+    predictions = tuple(prediction for entry in entries if (prediction := to_prediction(entry, counts)) is not None)
+    return WrittenResponse(doc_id, predictions, replace_surrogates(text), tokens=_count_tokens(fields))
+
+
+def get_document_id(fields: Mapping[str, Any]) -> str | None:
+    """Return the document id of a record: the first text or integer in the fields `ID_NAMES`, or None.
+
+    In a completion, `id` may be the provider's, so the other fields come first.
+    """
+    names = (*DOCUMENT_NAMES, "id") if is_completion(fields) else ID_NAMES
+    value = next((fields[name] for name in names if isinstance(fields.get(name), str | int)), None)
+    return None if value is None or isinstance(value, bool) else replace_surrogates(str(value))
+
+
+def is_completion(fields: Mapping[str, Any]) -> bool:
+    """Return whether a record is itself a reply of OpenAI's or Anthropic's API."""
+    return "choices" in fields or fields.get("object") == "response" or fields.get("type") == "message"
+
+
+def is_empty(answer: object) -> bool:
+    """Return whether an answer is text without content."""
+    return isinstance(answer, str) and not answer.strip()
+
+
+def _count_tokens(fields: Mapping[str, Any]) -> int | None:
+    """Return the number of tokens that the model used for a record, or None if it is not stated."""
+    usage = next((counts for path in _USAGE_PATHS if isinstance(counts := get_path(fields, path), Mapping)), {})
+    parts = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
+    names = ("total_tokens",) if "total_tokens" in usage else parts
+    counts = [usage[name] for name in names if isinstance(usage.get(name), int)]
+    return sum(counts) if counts and 0 <= sum(counts) < 10**18 else None

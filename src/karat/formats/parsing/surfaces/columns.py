@@ -24,6 +24,7 @@ ROLES: Final[Mapping[str, str]] = {
     "type": "the type of the mention",
     "score": "the confidence of the system",
     "texts": "a folder next to the table with DOC.txt, or another table there with columns for doc and text",
+    "response": "the answer of a language model, which contains the mentions",
     "token": "a token, in a CoNLL file with a token per line, or the list of the tokens of a row",
     "tag": "the tag of the token, such as B-PER",
     "id": "the id of the entity of the token, like entity",
@@ -32,7 +33,7 @@ ROLES: Final[Mapping[str, str]] = {
 """Roles of columns, with descriptions."""
 
 _TOKEN_ROLES = ("token", "tag", "id", "entity", "misc", "doc", "text")
-_DOCUMENT_ROLES = ("doc", "text", "texts")
+_DOCUMENT_ROLES = ("doc", "text", "texts", "response")
 _LENGTH_NAMES = ("length", "len")  # that no column of ends has
 
 
@@ -63,13 +64,16 @@ class ColumnRoles(msgspec.Struct, frozen=True):
             raise UsageError(f"a role occurs twice in {columns!r}. Write each role once.")
         if roles.keys() & {"token", "tag", "id", "misc"}:
             return cls._from_token_roles(roles)
+        if "response" in roles:
+            return cls._from_answer_roles(roles)
         if not roles.keys() & {"doc", "text"}:
             raise UsageError(
                 "no column for the documents. Add doc=COLUMN with their ids, or text=COLUMN with their texts."
             )
         if not ("start" in roles and roles.keys() & {"end", "length"}) and "mention" not in roles:
             raise UsageError(
-                "no column for the mentions. Add start=COLUMN,end=COLUMN, or mention=COLUMN with their text."
+                "no column for the mentions. Add start=COLUMN,end=COLUMN, mention=COLUMN with their text, or "
+                "response=COLUMN with the answers of a language model."
             )
         if {"end", "length"} <= roles.keys():
             raise UsageError("end= and length= both say where a mention ends. Write one of them.")
@@ -81,6 +85,15 @@ class ColumnRoles(msgspec.Struct, frozen=True):
         if len({name.rpartition(".")[0] for role, name in column_roles.mention_columns.items() if "." in name}) > 1:
             raise UsageError("the columns of mentions are fields of different lists. Choose fields of one list.")
         return column_roles
+
+    @classmethod
+    def _from_answer_roles(cls, roles: Mapping[str, str]) -> ColumnRoles:
+        """Return the roles of a table with answers; raise `UsageError` without ids, or for roles of mentions."""
+        if "doc" not in roles:
+            raise UsageError("response= requires document ids. Add doc=COLUMN.")
+        if others := [role for role in roles if role not in _DOCUMENT_ROLES]:
+            raise UsageError(f"the mentions are in the answers. Remove {others[0]}=, or response=.")
+        return cls(tuple(roles.items()))
 
     @classmethod
     def _from_token_roles(cls, roles: Mapping[str, str]) -> ColumnRoles:
@@ -100,6 +113,11 @@ class ColumnRoles(msgspec.Struct, frozen=True):
     def is_token_table(self) -> bool:
         """Whether the table is a CoNLL file, with a token per line, or has lists of tokens."""
         return "token" in self.by_role
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether a column has answers of a language model, in place of columns for mentions."""
+        return "response" in self.by_role
 
     @property
     def by_role(self) -> dict[str, str]:
@@ -140,13 +158,18 @@ _COMMON_NAMES: Final[Mapping[str, Sequence[str]]] = {
 
 
 def suggest_roles(columns: Iterable[str]) -> str:
-    """Suggest a value of `--columns` for doc, start, end and entity, guessed from common names; `…` if none fits."""
+    """Suggest a value of `--columns` for doc, start, end and entity, guessed from common names; `…` if none fits.
+
+    Without a column of offsets, also suggest the roles of answers.
+    """
     nested_first = sorted(columns, key=lambda name: "." not in name)  # so that other columns win
     normalised = {re.sub(r"\W+", "_", name.rpartition(".")[2]).lower(): name for name in nested_first}
     roles = {
         role: next((normalised[n] for n in names if n in normalised), "…") for role, names in _COMMON_NAMES.items()
     }
-    return ",".join(f"{role}={name}" for role, name in roles.items())
+    suggestion = ",".join(f"{role}={name}" for role, name in roles.items())
+    answers = f", or doc={roles['doc']},response=… for answers of a language model"
+    return suggestion + answers * (roles["start"] == "…" == roles["end"])
 
 
 def _parse_pair(part: str) -> tuple[str, str]:

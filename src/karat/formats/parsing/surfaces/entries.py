@@ -20,16 +20,35 @@ TEXT_NAMES: Final = (
     "surface_form",
     "mention_text",
     "span_text",
+    "quote",
+    "exact_text",
     "phrase",
     "word",
     "span",
 )
-ID_NAMES: Final = ("qid", "wikidata_id", "wikidata_qid", "wikidata", "entity_id", "kb_id")
+ID_NAMES: Final = (
+    "qid",
+    "wikidata_id",
+    "wikidata_qid",
+    "wikidata",
+    "wikidata_url",
+    "wikidata_uri",
+    "entity_id",
+    "kb_id",
+)
 LINK_NAMES: Final = (
     "wikipedia_url",
     "wikipedia_title",
+    "wikipedia_page",
     "wikipedia",
+    "wiki_url",
+    "wiki_title",
     "dbpedia",
+    "dbpedia_url",
+    "dbpedia_uri",
+    "entity_url",
+    "entity_uri",
+    "entity_title",
     "url",
     "uri",
     "iri",
@@ -97,9 +116,8 @@ _FIELD_NAMES: Final = frozenset(
 """Names of fields, which are no texts of mentions in an object from texts to titles."""
 
 _LINK = re.compile(r"(?:wd:)?[Qq][0-9]+|https?://\S+|NIL")
-_ITEM_NAMES = ("qid", "wikidata_id", "wikidata_qid", "wikidata")
+_ITEM_NAMES = tuple(name for name in ID_NAMES if name not in ("entity_id", "kb_id"))
 _SMALL_ITEM = re.compile(r"\s*q[1-9][0-9]*\s*")
-_LINK_FIELDS = frozenset((*ID_NAMES, *LINK_NAMES))
 _WIKI_LINK = re.compile(r"\s*\[\[:?(?P<target>[^][|]+)(?:\|[^][]*)?\]\]\s*")
 _MARKDOWN_LINK = re.compile(r"\s*\[[^][]*\]\((?P<target>\S+)\)\s*")
 _TITLE_AND_ITEM = re.compile(
@@ -108,6 +126,7 @@ _TITLE_AND_ITEM = re.compile(
 _LANGUAGE_TITLE = re.compile(r"(?P<language>[a-z]{2,3}):(?P<title>\S.*)")
 _MAX_LINK = 1000  # characters; longer ones are no titles
 _MAX_OFFSET = 2**31 - 1
+_MAX_LISTED = 5  # names of fields in a message
 
 
 def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[object] | None:
@@ -139,6 +158,25 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
     counts[TRUNCATED] += not non_empty[-1][1].is_complete
     counts[INVALID_ENTRIES] += non_empty[-1][1].n_invalid
     return non_empty[-1][0]
+
+
+def has_entries(value: Mapping[str, object]) -> bool:
+    """Return whether an object contains entries, or is one with a link; a text alone may be the answer of an API."""
+    return (not is_entry(value) or _is_title(value)) and extract_entries([JsonValue(value)], Counter()) is not None
+
+
+def describe_unread_list(values: Sequence[JsonValue]) -> str:
+    """Return a clause with the fields of the objects in an answer without entries; empty if it has no objects."""
+    lists = [members for value in values for members in _list_members(value.value)]
+    names = sorted({name for members in lists for member in members if isinstance(member, dict) for name in member})
+    fields = ", ".join(f"`{name[:40]}`" for name in names[:_MAX_LISTED])
+    return f": fields {fields} (not read). Name the text of a mention `mention`" if fields else ""
+
+
+def _list_members(value: object) -> list[list[object]]:
+    """Return the lists of a JSON value that may be meant as entries: itself, or the lists in an object."""
+    inner = value.values() if isinstance(value, dict) else [value]
+    return [members for members in inner if isinstance(members, list)]
 
 
 def _find_list(value: object) -> list[object] | None:
@@ -335,7 +373,9 @@ class _EntryFields:
             if name in _ITEM_NAMES and isinstance(value, str) and _SMALL_ITEM.fullmatch(value):
                 counts[REWRITTEN_LINKS] += 1
                 value = value.strip().upper()
-            link = _parse_link_value(value, counts)
+            link = (
+                self._parse_link_object(name, value) if isinstance(value, Mapping) else _parse_link_value(value, counts)
+            )
             if link is not None and not (is_nil and link == UNLINKED):
                 self._counts.update(counts)
                 self._counts[UNUSABLE_LINKS] += link == UNLINKED
@@ -346,6 +386,21 @@ class _EntryFields:
                 is_nil = True
         self._counts.update(nil_counts)
         return None if is_nil else UNLINKED
+
+    def _parse_link_object(self, name: str, value: Mapping[str, object]) -> EntityId:
+        """Return the entity that an object in the field `name` describes, by the rules for the fields of an entry."""
+        values = {key: inner for key, inner in _normalise_names(value).items() if not isinstance(inner, list | Mapping)}
+        fields = _EntryFields(values, self._counts)
+        link = fields.parse_named_link()
+        fields.count_unread(f"{name}.")
+        return link
+
+    def parse_named_link(self) -> EntityId:
+        """Return the linked entity, or else the entity that a name or text describes."""
+        link = self.parse_link(is_only_text=False)
+        if link == UNLINKED and (name := self.get_first(("name", "text"))) is not None:
+            return _parse_link_value(name, Counter())
+        return link
 
     def parse_types(self) -> tuple[str, ...]:
         """Return the distinct types, given as one string or a list of strings; other values are counted."""
@@ -366,9 +421,7 @@ class _EntryFields:
             fields = _EntryFields(
                 _normalise_names(value) if isinstance(value, Mapping) else {"entity": value}, Counter()
             )
-            link = fields.parse_link(is_only_text=False)
-            if link == UNLINKED and (name := fields.get_first(("name", "text"))) is not None:
-                link = _parse_link_value(name, Counter())
+            link = fields.parse_named_link()
             if isinstance(link, str) and link:
                 candidates.append(Candidate(link, fields.parse_number(SCORE_NAMES)))
         return tuple(candidates)
@@ -387,9 +440,10 @@ class _EntryFields:
         self._counts["scores that are not numbers (skipped)"] += 1
         return None
 
-    def count_unread(self) -> None:
-        """Count the fields of the entry that were not read so far."""
-        self._counts.update(f"fields `{name[:40]}` (not read)" for name in self._fields if name not in self._read_names)
+    def count_unread(self, prefix: str = "") -> None:
+        """Count the fields that were not read so far; `prefix` is the path to them in the entry."""
+        unread = (f"{prefix}{name[:40]}" for name in self._fields if name not in self._read_names)
+        self._counts.update(f"fields `{name}` (not read)" for name in unread)
 
 
 def _choose_candidate(candidates: Sequence[Candidate]) -> Candidate:
@@ -404,9 +458,6 @@ def _parse_link_value(value: object, counts: Counter[str]) -> EntityId:
 
     Markup and further parts around a link are removed, and counted in `counts`, as are words for NIL.
     """
-    if isinstance(value, Mapping):
-        fields = _normalise_names(value)
-        value = next((fields[name] for name in fields if name in _LINK_FIELDS and isinstance(fields[name], str)), None)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if value is None or (isinstance(value, str) and is_prose_nil(value)):

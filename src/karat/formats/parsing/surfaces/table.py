@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.json.blocks import empty_file_error
 from karat.formats.parsing.lines import decode_utf8
+from karat.formats.parsing.surfaces.answers import to_answer_response
 from karat.formats.parsing.surfaces.columns import ColumnRoles
 from karat.formats.parsing.surfaces.entries import parse_offset, replace_surrogates
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run, locate_predictions
@@ -27,7 +28,7 @@ from karat.formats.parsing.surfaces.table_rows import (
     read_rows,
 )
 from karat.model.corpus import Corpus
-from karat.model.defects import isolate_defects, skip_or_raise
+from karat.model.defects import isolate_defects, map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
@@ -87,7 +88,7 @@ def make_table_format(columns: ColumnRoles, on_preview: PreviewCallback | None =
         title="custom table",
         suffix=".csv",
         recognises=lambda head: True,
-        has_gold=lambda source: columns.has_texts,
+        has_gold=lambda source: columns.has_texts and not columns.has_answers,
         read_corpus=lambda source, text: read_table_corpus(TableSource.from_file(source, columns), columns, on_preview),
         read_run=read_run,
         read_run_with_gold=read_run_with_gold,
@@ -115,6 +116,13 @@ def read_table_corpus(source: TableSource, columns: ColumnRoles, on_preview: Pre
 
     Raise `InputError` if there are no texts or no documents.
     """
+    if columns.has_answers:
+        raise InputError(
+            source.label,
+            actual="answers of a language model",
+            expected="gold labels",
+            remedy="Read them as predictions; karat data convert --as gold stores predictions as gold labels",
+        )
     if not columns.has_texts:
         raise InputError(
             source.label,
@@ -167,13 +175,15 @@ def read_table_run(
 ) -> Run:
     """Read predictions from a table and preview the first ones; `gold` loads the corpus with the texts, if needed."""
     skipped: Counter[str] = Counter()
-    documents = _read_documents(source, columns, skipped)
-    if not documents:
+    if columns.has_answers:
+        responses = [entry for _, entry in map_valid(source.rows, lambda row: _read_answer(row, columns, source))]
+    else:
+        responses = [
+            ResponseEntry(WrittenResponse(doc_id, tuple(document.predictions), document.text), document.location)
+            for doc_id, document in _read_documents(source, columns, skipped).items()
+        ]
+    if not responses:
         raise empty_file_error(source.label)
-    responses = [
-        ResponseEntry(WrittenResponse(doc_id, tuple(document.predictions), document.text), document.location)
-        for doc_id, document in documents.items()
-    ]
     texts = GoldTexts(gold, source.label)
     run = build_run(responses, texts, name=source.stem, skipped=skipped)
     if on_preview is not None:
@@ -185,6 +195,16 @@ def read_table_run(
         ]
         on_preview(source.label, lines[:_N_PREVIEWS])
     return run
+
+
+def _read_answer(row: TableRow, columns: ColumnRoles, source: TableSource) -> ResponseEntry:
+    """Read a row whose mentions are in the answer of a language model, and count what the answer lost."""
+    counts: Counter[str] = Counter()
+    text = _parse_text(row, columns)
+    doc_id = _parse_id(row, columns, {}, text)
+    answer = get_value(row.fields, columns.by_role["response"])
+    record = {"id": doc_id, "response": answer, "text": text if source.texts is None else source.texts(doc_id)}
+    return ResponseEntry(to_answer_response(record, row.location, counts), row.location, counts)
 
 
 def _find_gold_text(doc_id: str, texts: GoldTexts) -> str | None:
