@@ -10,7 +10,7 @@ from karat.cli.options.output import json_option
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import kb_option
 from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
-from karat.cli.output import echo, echo_run_warnings, page_width, print_page, write_output
+from karat.cli.output import echo, echo_offset_warnings, page_width, print_page, write_output
 
 
 @karat_command()
@@ -49,7 +49,6 @@ def command(
     karat agreement anna.jsonl answers.jsonl
     """
     from karat.analysis.explanation.agreement import agreement, disambiguate_corpora
-    from karat.data.convert import CONVERSION_NOTES
     from karat.data.load import load_annotators
     from karat.kb.catalogue import open_kb
     from karat.model.corpus import Corpus
@@ -65,10 +64,10 @@ def command(
     annotators: dict[str, list[Corpus]] = {}
     for name in files:
         first = next(iter(annotators.values()), [None])[0]
-        annotators[name] = load_annotators(name, format=format_name, gold=first, report=echo_run_warnings)
-        for corpus in annotators[name]:
-            for reason in sorted(CONVERSION_NOTES & corpus.skipped.keys()):
-                echo(f"{name}: {reason}: {corpus.skipped[reason]}", err=True)
+        annotators[name] = load_annotators(name, format=format_name, gold=first, report=echo_offset_warnings)
+        counts = {reason: count for corpus in annotators[name] for reason, count in corpus.skipped.items()}
+        for reason, count in sorted(counts.items()):
+            echo(f"{name}: {reason}: {count}", err=True)
     if len(annotators) < len(files) or sum(map(len, annotators.values())) < 2:
         raise UsageError(
             "agreement needs at least two annotators. Pass a different file for each, or a file of an annotation tool "

@@ -44,8 +44,6 @@ _TITLES = {"invented": "invented mentions"}
 
 _LEFT_OUT = "documents without predictions, or that failed (left out)"
 _NOT_KEPT = "scores and candidates of predictions (not kept in labels)"
-CONVERSION_NOTES = frozenset({_LEFT_OUT, _NOT_KEPT})
-"""Counts that the conversion adds to those of the run."""
 
 _SHARED_FIELDS = ("entity", "same_as", "types", "categories", "nil_cluster")  # that labels and predictions share
 

@@ -526,7 +526,8 @@ def _compute_f1(
     The roles can be exchanged.
     """
     return {
-        relation: score_f1(count_matches(first_corpus, second_corpus, relation, kb), options) for relation in RELATIONS
+        relation: score_f1(count_matches(first_corpus, second_corpus, relation, kb), relation, options)
+        for relation in RELATIONS
     }
 
 
@@ -542,11 +543,12 @@ def count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None) -
     return evaluate(first, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
 
 
-def score_f1(rows: Floats, options: ScoreOptions) -> AgreementScore:
+def score_f1(rows: Floats, relation: str, options: ScoreOptions) -> AgreementScore:
     """Compute micro F1 from the matches and misses of documents; which annotator is the first does not matter."""
+    action = "marked" if relation == "mention" else "linked"
     n_items = round(float(rows[:, 1:].sum()))
     score = AdditiveScore(np.column_stack([rows[:, 0] + rows[:, 2], rows[:, 1] + rows[:, 3]]), _compute_share)
-    return score_sums(score, n_items, "neither annotator marked anything", options)
+    return score_sums(score, n_items, f"neither annotator {action} anything", options)
 
 
 def _compute_share(sums: Floats) -> Floats:
