@@ -51,6 +51,7 @@ def command(
     from karat.analysis.explanation.agreement import agreement, disambiguate_corpora
     from karat.data.load import load_annotators
     from karat.kb.catalogue import open_kb
+    from karat.matching.read.text_alignment import pair_corpora
     from karat.model.corpus import Corpus
     from karat.model.errors import UsageError
     from karat.model.output.json_files import encode_line
@@ -65,16 +66,21 @@ def command(
     for name in files:
         first = next(iter(annotators.values()), [None])[0]
         annotators[name] = load_annotators(name, format=format_name, gold=first, report=echo_offset_warnings)
-        counts = {reason: count for corpus in annotators[name] for reason, count in corpus.skipped.items()}
-        for reason, count in sorted(counts.items()):
-            echo(f"{name}: {reason}: {count}", err=True)
     if len(annotators) < len(files) or sum(map(len, annotators.values())) < 2:
         raise UsageError(
             "agreement needs at least two annotators. Pass a different file for each, or a file of an annotation tool "
             "with several annotators."
         )
     paths = [name if len(group) == 1 else f"{name}/{c.name}" for name, group in annotators.items() for c in group]
-    corpora = disambiguate_corpora([corpus for group in annotators.values() for corpus in group], paths)
+    corpora = pair_corpora([corpus for group in annotators.values() for corpus in group])
+    notes = {
+        f"{name}: {reason}: {count}": None
+        for name, corpus in zip((name for name, group in annotators.items() for _ in group), corpora, strict=True)
+        for reason, count in corpus.skipped.items()
+    }
+    for note in notes:
+        echo(note, err=True)
+    corpora = disambiguate_corpora(corpora, paths)
     knowledge_base = None if kb is None else open_kb(kb)
     result = agreement(corpora, kb=knowledge_base, resamples=resamples, confidence=confidence, seed=seed)
     write_output(json_file, lambda: encode_line(result))
