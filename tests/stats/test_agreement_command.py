@@ -284,7 +284,7 @@ def test_texts_and_names_must_fit():
 
 
 def test_documents_with_other_ids_are_paired_by_their_text(karat_cli, tmp_path):
-    """Both annotators link Ada, and only the first marks Bob: F1 is 2 · 1 / (2 + 1). The third text has one copy only."""
+    """Both annotators link Ada, and only the first marks Bob: F1 is 2 · 1 / (2 + 1). Ben has the text twice."""
     first = [Document("a", TEXT, (Label(*ADA, "Q1"), Label(*BOB, "Q2"))), Document("b", "Only Anna")]
     second = [Document("x", TEXT, (Label(*ADA, "Q1"),)), Document("y", TEXT)]
     corpora = [Corpus.from_documents(first, name="anna"), Corpus.from_documents(second, name="ben")]
