@@ -55,6 +55,11 @@ from karat.storage.files import Source, printable_path
 ForeignObject: TypeAlias = Any
 """An object without static type, such as dictionaries or an object of another library."""
 
+_NAMED_FORMAT = (
+    "For another format, or a folder, write .jsonl, then convert it: karat data convert FILE OUT --to FORMAT."
+)
+"""A remedy for every command, since few can name the format they write."""
+
 OnError: TypeAlias = Literal["fail", "skip"]
 DuplicateIds: TypeAlias = Literal["fail", "rename"]
 SpanMismatch: TypeAlias = Literal["fail", "realign"]
@@ -1049,6 +1054,6 @@ def _format_for_suffix(path: str) -> str:
     if len(karat_matches or matches) == 1:
         return (karat_matches or matches)[0]
     if matches:
-        raise UsageError(f"{path}: the suffix is ambiguous ({', '.join(matches)}). Name the format with --to.")
+        raise UsageError(f"{path}: the suffix is ambiguous ({', '.join(matches)}). {_NAMED_FORMAT}")
     suffixes = ", ".join(sorted({spec.suffix for _, spec in writers}))
-    raise UsageError(f"{path}: unknown suffix. Use one of {suffixes} (also with .gz or .zst), or name the format.")
+    raise UsageError(f"{path}: unknown suffix. Use one of {suffixes} (also with .gz or .zst). {_NAMED_FORMAT}")

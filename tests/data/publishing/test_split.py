@@ -94,9 +94,7 @@ def test_leakage_is_counted_by_hand():
     assert (overlap.surfaces.hits, overlap.surfaces.total) == (2, 3)
     date = Label(8, 12, "DATETIME", kind="datetime")
     dates = [
-        Corpus.from_documents(
-            [Document("d", f"{city} in 1950", (Label(0, 4, id), Label(8, 12, "DATETIME", kind="datetime")))]
-        )
+        Corpus.from_documents([Document("d", f"{city} in 1950", (Label(0, 4, id), date))])
         for city, id in (("Bonn", "Q2"), ("Kiel", "Q4"))
     ]
     overlap = TrainingIndex("train", dates[0]).measure_overlap("test", dates[1])
