@@ -22,7 +22,7 @@ from karat.cli.output import echo, echo_offset_warnings
     "--texts-from",
     "texts",
     metavar="FILE",
-    help="Corpus whose texts replace those of IN, such as masked ones, or are added if IN has none.",
+    help="Corpus or .txt files whose texts replace those of IN, such as masked ones, or are added if IN has none.",
 )
 @steps_option()
 @kb_option(
@@ -109,7 +109,9 @@ def command(
     if texts is not None:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source}: --texts-from replaces the texts of gold standards. Remove --texts-from.")
-        data = replace_texts(data, load(texts))
+        from karat.data.texts import load_texts_or_gold
+
+        data = replace_texts(data, load_texts_or_gold(texts))
     if steps:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source}: steps apply to gold standards, not to predictions. Remove --step.")

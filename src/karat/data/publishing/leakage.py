@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from karat.data.convert import VALUE_KINDS
-from karat.data.load import load
-from karat.data.texts import is_plain_text, load_texts
+from karat.data.texts import load_texts_or_gold
 from karat.kb.ids.normal_forms import normalise_id
 from karat.model.corpus import Corpus
 from karat.model.document import Document
@@ -117,7 +116,7 @@ class TrainingIndex:
 
 def load_training_index(name: str) -> TrainingIndex:
     """Load training data: a gold standard by path or name, a plain text file, or a folder of them."""
-    return TrainingIndex(name, load_texts([name]) if is_plain_text(name) else load(name))
+    return TrainingIndex(name, load_texts_or_gold(name))
 
 
 def group_duplicates(documents: Sequence[Document]) -> list[list[int]]:
