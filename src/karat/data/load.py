@@ -21,6 +21,7 @@ from karat.data.catalogue import (
     find_stored_predictions,
     finish_corpus,
     list_datasets,
+    list_splits,
     needs_text,
 )
 from karat.data.convert import convert_to_labels, count_losses, select_storable
@@ -974,6 +975,22 @@ def write_data(
     with open_for_writing(target) as file:
         write(storable, file)  # type: ignore[arg-type]  # which of the two was decided by the same test
     return losses
+
+
+def load_all_splits(source: str, target: str, writer: Format) -> dict[str, Corpus] | None:
+    """Load all splits of a dataset by name; None if `source` is another input, or `target` cannot hold several."""
+    name = find_dataset(source)
+    is_folder = writer.write_splits is not None and not _is_single_file(target, writer)
+    if not is_folder or name is None or name.split is not None or find_stored_predictions(source) is not None:
+        return None
+    splits = {split.name.split: split.name for split in list_splits(name)}
+    return {split: load(str(full_name)) for split, full_name in splits.items() if split} if len(splits) > 1 else None
+
+
+def write_splits(corpora: Mapping[str, Corpus], target: str, writer: Format) -> None:
+    """Write all splits of a dataset to a new folder."""
+    assert writer.write_splits is not None, "the format was chosen for it"
+    write_folder(target, writer.write_splits(corpora))
 
 
 def prepare_to_save(
