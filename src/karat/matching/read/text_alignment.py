@@ -167,15 +167,16 @@ def _pair_by_text(ids: Arrow, texts: Arrow, run: Run) -> Run:
     return replace(paired, skipped={**run.skipped, PAIRED_BY_TEXT: n_paired}, file=run.file)
 
 
-def match_ids_by_text(known: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the id in `known` of each document of `texts` whose id is unknown there, but whose text is not.
+def match_ids_by_text(reference: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the id in `reference` of each document of `texts` whose id is unknown there, but whose text is not.
 
-    Both map ids to texts. Of known documents with the same text, the first one that is not among `texts` is used.
+    Both map ids to texts. Of documents of `reference` with the same text, the first one that is not among `texts` is
+    used.
     """
     free: dict[str, list[str]] = {}
-    for id in reversed([id for id in known if id not in texts]):
-        free.setdefault(known[id], []).append(id)
-    return {id: free[text].pop() for id, text in texts.items() if id not in known and free.get(text)}
+    for id in reversed([id for id in reference if id not in texts]):
+        free.setdefault(reference[id], []).append(id)
+    return {id: free[text].pop() for id, text in texts.items() if id not in reference and free.get(text)}
 
 
 def pair_corpora(corpora: Sequence[Corpus]) -> list[Corpus]:
@@ -183,14 +184,14 @@ def pair_corpora(corpora: Sequence[Corpus]) -> list[Corpus]:
 
     New ids are counted in `Corpus.skipped`. Corpora without texts stay as they are.
     """
-    known: dict[str, str] = {}
+    reference: dict[str, str] = {}
     paired = []
     for corpus in corpora:
         if corpus.has_text and not corpus.skipped.get(NO_TEXT_NOTE):
-            texts = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
-            new_ids = match_ids_by_text(known, texts)
+            texts: dict[str, str] = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
+            new_ids = match_ids_by_text(reference, texts)
             corpus = _rename_documents(corpus, new_ids) if new_ids else corpus
-            known = {**{new_ids.get(id, id): text for id, text in texts.items()}, **known}
+            reference = {**{new_ids.get(id, id): text for id, text in texts.items()}, **reference}
         paired.append(corpus)
     return paired
 

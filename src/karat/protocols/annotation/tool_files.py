@@ -217,8 +217,8 @@ def _list_versions(item: AnnotatedDocument) -> tuple[AnnotatorVersion, ...]:
 
 def pair_with_tasks(tasks: Iterable[AnnotationTask], annotated: AnnotatedCorpus) -> tuple[AnnotatedCorpus, int]:
     """Return the file with the ids of the project for documents that it has under other ids, and their number."""
-    known = {task.document: task.text for task in tasks}
-    new_ids = match_ids_by_text(known, {item.document.id: item.document.text for item in annotated.documents})
+    texts = {task.document: task.text for task in tasks}
+    new_ids = match_ids_by_text(texts, {item.document.id: item.document.text for item in annotated.documents})
     documents = tuple(
         msgspec.structs.replace(item, document=msgspec.structs.replace(item.document, id=new_ids[item.document.id]))
         if item.document.id in new_ids
