@@ -84,6 +84,25 @@ def test_predictions_are_looked_at_mention_by_mention(files):
     ]
 
 
+def test_result_files_share_document_ids_but_their_texts_are_unknown(tmp_path, monkeypatch, karat_cli):
+    """The datasets `first` and `second` both have the documents d0 and d1, `third` has others."""
+    monkeypatch.chdir(tmp_path)
+    for name, ids in (("first", ("d0", "d1")), ("second", ("d0", "d1", "d2")), ("third", ("e0", "e1"))):
+        corpus = karat.Corpus.from_documents(
+            [karat.Document(id, "Ulm", (karat.Label(0, 3, "Q3012"),)) for id in ids], name=name
+        )
+        for system in ("keen", "dull"):
+            run = karat.Run.from_responses([karat.Response(id) for id in ids], name=system)
+            karat.save(karat.evaluate(corpus, run), f"{system}-{name}.json")
+    pages = [
+        karat_cli("compare", *(f"{system}-{name}.json" for name in names for system in ("keen", "dull")))
+        for names in (("first", "second"), ("first", "third"))
+    ]
+    shared, apart = (page.out.replace("\n  ", " ") for page in pages)
+    assert "document ids in common: first and second 2. Result files contain no texts" in shared
+    assert "result files contain no texts, so it is unknown if datasets have texts in common" in apart
+
+
 def test_all_of_it_as_json(files):
     found = report(*results("bay", "fjord"), "--developed-on", "dull=fjord")
     assert found["layout"] == "karat-comparison/2"

@@ -277,6 +277,22 @@ def test_masked_texts_are_replaced_by_those_of_another_copy(karat_cli, tmp_path)
     assert (document.id, document.text, len(document.labels)) == ("1", "Ada met Bob.", 2)
 
 
+def test_masked_texts_are_replaced_by_text_files_of_their_ids(karat_cli, tmp_path):
+    """Files are in alphabetical order, and the gold standard is not."""
+    masked = [Document("two", "Ulm xxx.", (Label(0, 3, "Q3"),)), Document("one", "Ada xxx Bob.", (Label(0, 3, "Q1"),))]
+    karat.save(Corpus.from_documents(masked, name="m"), tmp_path / "masked.jsonl")
+    (tmp_path / "texts").mkdir()
+    for id, text in (("one", "Ada met Bob."), ("two", "Ulm won."), ("zero", "Nothing.")):
+        (tmp_path / "texts" / f"{id}.txt").write_text(text, encoding="utf-8")
+    out = tmp_path / "out.jsonl"
+    ran = karat_cli("data", "convert", tmp_path / "masked.jsonl", out, "--texts-from", tmp_path / "texts")
+    assert ran.code == 0, ran.err
+    assert [(document.id, document.text) for document in karat.load(out)] == [
+        ("two", "Ulm won."),
+        ("one", "Ada met Bob."),
+    ]
+
+
 @pytest.mark.parametrize("texts", [("Ada met Eve.",), ("Ada met Bob",), ("Ada met Bob.", "Eve.")])
 def test_texts_of_other_documents_are_refused(texts, karat_cli, tmp_path):
     masked = Corpus.from_documents([Document("1", "Ada xxx Bob.", (Label(0, 3, "Q1"), Label(8, 11, "Q2")))], name="m")

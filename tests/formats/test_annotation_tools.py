@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import karat
 from karat import Corpus, Document, InputError, Label, Prediction, Response, Run
 from karat.formats.parsing.annotation_tools.selection import split_annotators
 from karat.model.errors import UsageError
 from karat.model.registry import get_plugin
-from karat.model.run import to_text_column
+from karat.model.run import OTHER_LABELS_NOTE, to_text_column
 from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, AnnotatorVersion, NotedLabels
 from karat.model.spec.format import Format
 from tests import strategies
@@ -162,3 +163,22 @@ def _small(name):
 def test_whatever_is_wrong_with_a_file_one_error_says_so(name, data):
     tool, content = _small(name)
     read_or_refused(lambda source: tool.read_corpus(source, True), data.draw(nearly(content)))
+
+
+@pytest.mark.parametrize("name", [*TOOLS, "brat", "bioc", "karat-jsonl"])
+def test_a_gold_standard_predicts_one_of_its_alternatives_and_no_part(name, tmp_path):
+    """Of 6 labels: 2 alternatives of one span, 2 parts of the Ulm museum, and 2 others, one of them optional."""
+    labels = (
+        Label(0, 3, "Q1", mention_id="a"),
+        Label(0, 3, "Q2", mention_id="a"),
+        Label(4, 14, "Q3", mention_id="b"),
+        Label(4, 7, "Q4", mention_id="c", parent="b"),
+        Label(8, 14, "Q5", mention_id="d", parent="b"),
+        Label(15, 18, "Q6", optional=True),
+    )
+    path = str(tmp_path / "gold")
+    karat.save(Corpus.from_documents([Document("d", "Ada Ulm museum Bob", labels)]), path, format=name)
+    gold, run = karat.load(path, format=name), karat.load_run(path, format=name)
+    assert [(item.start, item.entity) for item in next(iter(run)).predictions] == [(0, "Q1"), (4, "Q3"), (15, "Q6")]
+    assert run.skipped[OTHER_LABELS_NOTE] == 3
+    assert karat.evaluate(gold, run)["strong:micro.f1"] == 1

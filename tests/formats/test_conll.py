@@ -196,3 +196,20 @@ def test_whatever_is_stored_comes_back(documents):
 @given(nearly(CONLL_2003.encode()))
 def test_broken_files_are_refused_in_words(data):
     read_or_refused(lambda source: FORMAT.read_corpus(source, True), data, "x.conll", {})
+
+
+def test_columns_of_a_header_that_are_not_read_are_named(tmp_path, karat_cli):
+    """Both annotators mark Ada; the column `wd` has the links, but no name of an id column."""
+    paths = [tmp_path / "anna.tsv", tmp_path / "ben.tsv"]
+    for path in paths:
+        path.write_text("word\tner\twd\nAda\tB-PER\tQ7259\nmet\tO\t_\n", encoding="utf-8")
+    note = "columns that are not read (wd; if one has the ids, name it: --columns token=word,tag=ner,id=wd)"
+    assert karat.load(paths[0]).skipped == {note: 1}
+    paths[1].write_text("word\tpos\tner\tqid\nAda\tNNP\tB-PER\tQ7259\nmet\tVBD\tO\t_\n", encoding="utf-8")
+    assert karat.load(paths[1]).skipped == {"columns that are not read (pos)": 1}
+    (tmp_path / "ben").mkdir()
+    other = tmp_path / "ben" / "anna.tsv"
+    other.write_bytes(paths[0].read_bytes())
+    ran = karat_cli("agreement", paths[0], other)
+    assert f"{paths[0]}: {note}: 1" in ran.err
+    assert "neither annotator linked anything" in ran.out.replace("\n  ", " ")

@@ -15,6 +15,8 @@ import pytest
 import yaml
 
 import karat
+from karat.data.publishing.manifest import DatasetMetadata
+from karat.data.publishing.registration import add_version, build_publication
 from tests.conftest import ROOT
 
 INTEGRATIONS = ROOT / "integrations"
@@ -276,6 +278,40 @@ print(gold.digest, karat.evaluate(gold, run)["strong:micro.f1"])
 """
     expected = karat.evaluate("demo", "demo/noisy")["strong:micro.f1"]
     assert run_python(code, tmp_path, programs)[-1] == f"{karat.load('demo').digest} {expected}"
+
+
+def _add_splits(tmp_path, monkeypatch):
+    """Add a dataset whose splits have different columns: only dev has types, and only test has tags."""
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "home"))
+    dev = karat.Document("d", "Ulm", (karat.Label(0, 3, "Q3012", types=("City",)),))
+    test = karat.Document("t", "Ulm", (karat.Label(0, 3, "Q3012"),), tags=(karat.Tag("Q183"),))
+    splits = {name: karat.Corpus.from_documents([item]) for name, item in (("dev", dev), ("test", test))}
+    add_version(build_publication("mine", splits, DatasetMetadata(title="My dataset")))
+
+
+def test_a_dataset_with_splits_is_one_folder_for_the_hub(tmp_path, monkeypatch, karat_cli):
+    _add_splits(tmp_path, monkeypatch)
+    ran = karat_cli("data", "convert", "mine", tmp_path / "hub", "--to", "hf-hub")
+    assert (ran.code, "Not converted" in ran.err) == (0, False)
+    assert "mine/dev: 1 document, 1 label to Hugging Face dataset for the Hub" in ran.err
+    header = yaml.safe_load((tmp_path / "hub" / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+    assert header["pretty_name"] == "My dataset"
+    assert [item["split"] for item in header["configs"][0]["data_files"]] == ["dev", "test"]
+    for split in ("dev", "test"):
+        loaded = karat.load(tmp_path / "hub" / f"{split}.parquet", format="hf-hub")
+        assert loaded.digest == karat.load(f"mine/{split}").digest
+
+
+@pytest.mark.extras
+def test_the_library_datasets_loads_all_splits(tmp_path, monkeypatch, programs, karat_cli):
+    _add_splits(tmp_path, monkeypatch)
+    assert karat_cli("data", "convert", "mine", tmp_path / "hub", "--to", "hf-hub").code == 0
+    code = """
+import datasets, karat
+print(*(karat.load(split).digest for split in datasets.load_dataset("./hub").values()))
+"""
+    digests = [karat.load(f"mine/{split}").digest for split in ("dev", "test")]
+    assert run_python(code, tmp_path, programs)[-1] == " ".join(digests)
 
 
 def test_the_folder_for_the_hub_has_a_card_and_is_read_again(tmp_path):

@@ -280,7 +280,22 @@ def test_texts_and_names_must_fit():
     with pytest.raises(UsageError, match="different names"):
         agreement([ANNA, ANNA])
     with pytest.raises(UsageError, match="no document"):
-        agreement([ANNA, Corpus.from_documents([Document("y", TEXT)], name="other")])
+        agreement([ANNA, Corpus.from_documents([Document("y", "Another text")], name="other")])
+
+
+def test_documents_with_other_ids_are_paired_by_their_text(karat_cli, tmp_path):
+    """Both annotators link Ada, and only the first marks Bob: F1 is 2 · 1 / (2 + 1). Ben has the text twice."""
+    first = [Document("a", TEXT, (Label(*ADA, "Q1"), Label(*BOB, "Q2"))), Document("b", "Only Anna")]
+    second = [Document("x", TEXT, (Label(*ADA, "Q1"),)), Document("y", TEXT)]
+    corpora = [Corpus.from_documents(first, name="anna"), Corpus.from_documents(second, name="ben")]
+    result = agreement(corpora)
+    assert (result.documents, result.pairs[0].f1["strong"].value) == (1, pytest.approx(2 / 3))
+    assert result.excluded["documents of a single annotator"] == 2
+    files = [tmp_path / f"{corpus.name}.jsonl" for corpus in corpora]
+    for corpus, file in zip(corpora, files, strict=True):
+        karat.save(corpus, file)
+    ran = karat_cli("agreement", *files)
+    assert f"{files[1]}: documents paired by their text, since their ids differ: 1" in ran.err
 
 
 def test_the_command_prints_and_writes(karat_cli, tmp_path):

@@ -10,7 +10,7 @@ from karat.cli.options.output import json_option
 from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import kb_option
 from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
-from karat.cli.output import echo, echo_run_warnings, page_width, print_page, write_output
+from karat.cli.output import echo, echo_offset_warnings, page_width, print_page, write_output
 
 
 @karat_command()
@@ -49,9 +49,9 @@ def command(
     karat agreement anna.jsonl answers.jsonl
     """
     from karat.analysis.explanation.agreement import agreement, disambiguate_corpora
-    from karat.data.convert import CONVERSION_NOTES
     from karat.data.load import load_annotators
     from karat.kb.catalogue import open_kb
+    from karat.matching.read.text_alignment import pair_corpora
     from karat.model.corpus import Corpus
     from karat.model.errors import UsageError
     from karat.model.output.json_files import encode_line
@@ -65,17 +65,22 @@ def command(
     annotators: dict[str, list[Corpus]] = {}
     for name in files:
         first = next(iter(annotators.values()), [None])[0]
-        annotators[name] = load_annotators(name, format=format_name, gold=first, report=echo_run_warnings)
-        for corpus in annotators[name]:
-            for reason in sorted(CONVERSION_NOTES & corpus.skipped.keys()):
-                echo(f"{name}: {reason}: {corpus.skipped[reason]}", err=True)
+        annotators[name] = load_annotators(name, format=format_name, gold=first, report=echo_offset_warnings)
     if len(annotators) < len(files) or sum(map(len, annotators.values())) < 2:
         raise UsageError(
             "agreement needs at least two annotators. Pass a different file for each, or a file of an annotation tool "
             "with several annotators."
         )
     paths = [name if len(group) == 1 else f"{name}/{c.name}" for name, group in annotators.items() for c in group]
-    corpora = disambiguate_corpora([corpus for group in annotators.values() for corpus in group], paths)
+    corpora = pair_corpora([corpus for group in annotators.values() for corpus in group])
+    notes = {
+        f"{name}: {reason}: {count}": None
+        for name, corpus in zip((name for name, group in annotators.items() for _ in group), corpora, strict=True)
+        for reason, count in corpus.skipped.items()
+    }
+    for note in notes:
+        echo(note, err=True)
+    corpora = disambiguate_corpora(corpora, paths)
     knowledge_base = None if kb is None else open_kb(kb)
     result = agreement(corpora, kb=knowledge_base, resamples=resamples, confidence=confidence, seed=seed)
     write_output(json_file, lambda: encode_line(result))

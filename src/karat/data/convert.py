@@ -44,8 +44,6 @@ _TITLES = {"invented": "invented mentions"}
 
 _LEFT_OUT = "documents without predictions, or that failed (left out)"
 _NOT_KEPT = "scores and candidates of predictions (not kept in labels)"
-CONVERSION_NOTES = frozenset({_LEFT_OUT, _NOT_KEPT})
-"""Counts that the conversion adds to those of the run."""
 
 _SHARED_FIELDS = ("entity", "same_as", "types", "categories", "nil_cluster")  # that labels and predictions share
 
@@ -134,22 +132,25 @@ def _count_values(column: Arrow) -> int:
 
 
 def replace_texts(corpus: Corpus, source: Corpus) -> Corpus:
-    """Return `corpus` with the texts of `source`, whose documents must be the same ones in the same order.
+    """Return `corpus` with the texts of `source`: of the same ids if `source` has them all, else in the same order.
 
     ELEVANT masks the texts of AIDA-CoNLL, and another copy has them. If `corpus` has no texts, documents are found by
-    id, and `source` may have others. Raise `InputError` if the number of documents, the length of a text or the text of
-    a label differs.
+    id. Raise `InputError` if the number of documents, the length of a text or the text of a label differs.
     """
     if corpus.skipped.get(NO_TEXT_NOTE):
         return _add_texts(corpus, source)
-    if len(corpus) != len(source):
+    by_id = {document.id: document for document in source}
+    others = [by_id[id] for id in corpus.ids.to_pylist() if id in by_id]
+    if len(others) < len(corpus):
+        others = list(by_id.values())
+    if len(corpus) != len(others):
         raise InputError(
             source.name,
             actual=format_count(len(source), "document"),
             expected=f"{format_count(len(corpus), 'document')}, as in {corpus.name}",
-            remedy="Pass texts of the same documents in the same order",
+            remedy="Pass texts of the same documents in the same order, or with the same ids",
         )
-    documents = [_replace_text(document, other, source.name) for document, other in zip(corpus, source, strict=True)]
+    documents = [_replace_text(document, other, source.name) for document, other in zip(corpus, others, strict=True)]
     result = Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata)
     return replace(result, skipped=corpus.skipped)
 
@@ -189,7 +190,7 @@ def _replace_text(document: Document, other: Document, where: str) -> Document:
             where,
             actual=f"another text in {other.id!r} than in {document.id!r}",
             expected="a text of the same length with the same text at every label",
-            remedy="Pass texts of the same documents in the same order",
+            remedy="Pass texts of the same documents in the same order, or with the same ids",
         )
     return msgspec.structs.replace(document, text=new)
 

@@ -21,6 +21,7 @@ from karat.data.catalogue import (
     find_stored_predictions,
     finish_corpus,
     list_datasets,
+    list_splits,
     needs_text,
 )
 from karat.data.convert import convert_to_labels, count_losses, select_storable
@@ -54,6 +55,11 @@ from karat.storage.files import Source, printable_path
 
 ForeignObject: TypeAlias = Any
 """An object without static type, such as dictionaries or an object of another library."""
+
+_NAMED_FORMAT = (
+    "For another format, or a folder, write .jsonl, then convert it: karat data convert FILE OUT --to FORMAT."
+)
+"""A remedy for every command, since few can name the format they write."""
 
 OnError: TypeAlias = Literal["fail", "skip"]
 DuplicateIds: TypeAlias = Literal["fail", "rename"]
@@ -971,6 +977,22 @@ def write_data(
     return losses
 
 
+def load_all_splits(source: str, target: str, writer: Format) -> dict[str, Corpus] | None:
+    """Load all splits of a dataset by name; None if `source` is another input, or `target` cannot hold several."""
+    name = find_dataset(source)
+    is_folder = writer.write_splits is not None and not _is_single_file(target, writer)
+    if not is_folder or name is None or name.split is not None or find_stored_predictions(source) is not None:
+        return None
+    splits = {split.name.split: split.name for split in list_splits(name)}
+    return {split: load(str(full_name)) for split, full_name in splits.items() if split} if len(splits) > 1 else None
+
+
+def write_splits(corpora: Mapping[str, Corpus], target: str, writer: Format) -> None:
+    """Write all splits of a dataset to a new folder."""
+    assert writer.write_splits is not None, "the format was chosen for it"
+    write_folder(target, writer.write_splits(corpora))
+
+
 def prepare_to_save(
     data: Corpus | Run, target: str, writer: Format, *, base: str | None = None, entity_base: str | None = None
 ) -> Corpus | Run:
@@ -1049,6 +1071,6 @@ def _format_for_suffix(path: str) -> str:
     if len(karat_matches or matches) == 1:
         return (karat_matches or matches)[0]
     if matches:
-        raise UsageError(f"{path}: the suffix is ambiguous ({', '.join(matches)}). Name the format with --to.")
+        raise UsageError(f"{path}: the suffix is ambiguous ({', '.join(matches)}). {_NAMED_FORMAT}")
     suffixes = ", ".join(sorted({spec.suffix for _, spec in writers}))
-    raise UsageError(f"{path}: unknown suffix. Use one of {suffixes} (also with .gz or .zst), or name the format.")
+    raise UsageError(f"{path}: unknown suffix. Use one of {suffixes} (also with .gz or .zst). {_NAMED_FORMAT}")

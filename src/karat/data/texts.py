@@ -50,6 +50,11 @@ def load_texts(names: Sequence[str], *, format: str | None = None) -> Corpus:
     return Corpus.from_reader(documents, name=name, skipped=skipped)
 
 
+def load_texts_or_gold(name: str) -> Corpus:
+    """Load a plain text file or a folder of such files, or else a gold standard with its labels."""
+    return load_texts([name]) if is_plain_text(name) else load(name)
+
+
 def is_plain_text(name: str) -> bool:
     """Return whether a name is a plain text file or a folder that has only such files."""
     source = Source(name)

@@ -81,6 +81,11 @@ def test_strict_fix_and_json(karat_cli, write, tmp_path):
     assert again.err == "1 rule: 0 errors, 0 warnings, 0 hints\n"
 
 
+def test_a_folder_of_fixes_is_refused_with_the_way_to_it(karat_cli, tmp_path):
+    ran = karat_cli("data", "lint", "demo", "--fix", tmp_path / "fixed")
+    assert (ran.code, "write .jsonl, then convert it: karat data convert FILE OUT --to FORMAT" in ran.err) == (2, True)
+
+
 def test_a_file_that_is_no_corpus_yet_is_linted_and_fixed(karat_cli, write, tmp_path):
     gold, better = write("gold.jsonl", BROKEN), tmp_path / "better.jsonl"
     with pytest.raises(InputError):

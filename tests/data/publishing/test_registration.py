@@ -18,7 +18,14 @@ from karat import Corpus, Document, InputError, Label, UnknownNameError, UsageEr
 from karat.data.catalogue import describe_newer_version, list_datasets
 from karat.data.publishing import registration
 from karat.data.publishing.manifest import DatasetMetadata, read_added_manifest
-from karat.data.publishing.registration import add_version, build_publication, install_folder, remove_dataset
+from karat.data.publishing.registration import (
+    SplitChange,
+    add_version,
+    build_publication,
+    install_folder,
+    remove_dataset,
+)
+from karat.render.data.publishing import render_addition
 from karat.storage.content_store import FolderStore
 from karat.web.archive.archive import Archive
 from tests.strategies import pairs
@@ -67,6 +74,21 @@ def test_names_versions_and_splits(home):
     add_version(build_publication("mine", {"a": ONE, "b": TWO}, version="3"))
     with pytest.raises(UsageError, match=r"mine has several splits\. Name one: mine@3/a, mine@3/b"):
         karat.load("mine")
+
+
+def test_documents_that_change_their_split_are_named(tmp_path):
+    """Version 2 moves `b` from dev to test; version 3 corrects a label of `b` and keeps it there."""
+    a, b, c = (Document(id, "Ulm is old.", (Label(0, 3, "Q3012"),)) for id in "abc")
+    corrected = Document("b", "Ulm is old.", (Label(0, 3, "Q1"),))
+    corpus = Corpus.from_documents
+    add_version(build_publication("mine", {"dev": corpus([a, b]), "test": corpus([c])}))
+    moved = add_version(build_publication("mine", {"dev": corpus([a]), "test": corpus([b, c])}, version="2"))
+    assert (moved.older, moved.split_changes) == ("1", (SplitChange("b", "dev", "test"),))
+    warning = "1 document in another split than in mine@1, so its predictions do not fit: b (dev → test)"
+    assert warning in render_addition(moved)
+    kept = add_version(build_publication("mine", {"dev": corpus([a]), "test": corpus([corrected, c])}, version="3"))
+    assert kept.split_changes == ()
+    assert "warning" not in render_addition(kept)
 
 
 def test_the_newest_version_is_the_largest_number_or_the_last_one():

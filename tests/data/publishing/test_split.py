@@ -15,6 +15,7 @@ from karat import Corpus, Document, Label, UsageError
 from karat.data.publishing.leakage import TrainingIndex, group_duplicates
 from karat.data.publishing.split import parse_parts, split_corpus
 from karat.stats.near_duplicates import TextIndex
+from karat.stats.share import Share
 
 HALVES = {"dev": Fraction(1, 2), "test": Fraction(1, 2)}
 THIRDS = {"a": Fraction(1, 3), "b": Fraction(2, 3)}
@@ -91,6 +92,13 @@ def test_leakage_is_counted_by_hand():
     assert (overlap.pairs.hits, overlap.pairs.total) == (1, 4)  # (Ulm, Q1) of (ulm, Q1), (Bonn, Q3) and (Ulm, Q2)
     assert (overlap.entities.hits, overlap.entities.total) == (2, 3)
     assert (overlap.surfaces.hits, overlap.surfaces.total) == (2, 3)
+    date = Label(8, 12, "DATETIME", kind="datetime")
+    dates = [
+        Corpus.from_documents([Document("d", f"{city} in 1950", (Label(0, 4, id), date))])
+        for city, id in (("Bonn", "Q2"), ("Kiel", "Q4"))
+    ]
+    overlap = TrainingIndex("train", dates[0]).measure_overlap("test", dates[1])
+    assert (overlap.pairs, overlap.entities, overlap.surfaces) == (Share(0, 1),) * 3  # a date is no entity
     without_links = TrainingIndex("text", Corpus.from_documents([Document("t", long)]))
     assert without_links.measure_overlap("test", test).pairs is None
 

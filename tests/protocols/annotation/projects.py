@@ -45,7 +45,9 @@ class Recorder:
             Change(id=id, annotator=annotator, task=task, kind=kind, server_time=time, **content)  # type: ignore[arg-type]
         )
 
-    def edit(self, annotator: str, task: int, edits: Mapping[str, AnnotatedLabel | None], seconds: float = 6.0) -> None:
+    def edit(
+        self, annotator: str, task: int, edits: Mapping[str, AnnotatedLabel | None], seconds: float | None = 6.0
+    ) -> None:
         changes = tuple(LabelEdit(id, after) for id, after in edits.items())
         self.change(annotator, task, "edit", edits=changes, seconds=seconds)
 

@@ -55,6 +55,16 @@ def test_regions_versions_and_decisions_are_counted_as_the_report_counts_them():
     assert {row.annotator: row.documents for row in report.annotators} == monitor.count_by_person("finished")
 
 
+def test_one_other_annotator_does_not_lower_the_agreement_of_all():
+    """`a` and `b` agree on both regions; `c` shares one of two regions with each. So (1 + 1/2) / 2 and 1/2."""
+    recorder = Recorder()
+    for annotator, labels in (("a", (ULM, BERN)), ("b", (ULM, BERN)), ("c", (ULM,))):
+        recorder.finish(annotator, 0, *labels)
+    recorder.finish("d", 1, ULM)
+    monitor = watch(recorder, make_project([make_task(0), make_task(1)], annotators=3))
+    assert [monitor.measure_agreement(person) for person in "abcd"] == [0.75, 0.75, 0.5, None]
+
+
 def seconds_of(recorder, project):
     monitor = watch(recorder, project)
     return {

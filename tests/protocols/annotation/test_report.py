@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 
 from karat import Label
 from karat.model.document import UNLINKED
-from karat.protocols.annotation.changes import RegionDecision
+from karat.protocols.annotation.changes import AnnotatedLabel, RegionDecision
 from karat.protocols.annotation.gold import collect_versions
 from karat.protocols.annotation.regions import find_regions
 from karat.protocols.annotation.report import measure_agreement, measure_project
@@ -100,6 +100,26 @@ def test_annotators_are_compared_before_adjudication():
     assert second.with_gold is not None
     assert (first.with_gold.links.value, second.with_gold.links.value) == (1, 0)
     assert report.gold_documents == 1  # both agree now
+
+
+def test_imported_labels_are_in_no_period():
+    """Of 8 documents, 4 are from an import, so that their times are those of the import; 4 give two periods."""
+    recorder = Recorder()
+    for number in range(8):
+        for annotator in "ab":
+            label = {f"{annotator}0": AnnotatedLabel(ANN)}
+            recorder.edit(annotator, number, label, seconds=None if number < 4 else 6.0)
+            recorder.change(annotator, number, "finish")
+    report = report_on(recorder, 8)
+    assert [item.agreement.documents for item in report.periods] == [2, 2]
+    assert report.excluded == {
+        "changes without time": 8,
+        "documents with labels without time, such as imported ones (in no period)": 4,
+    }
+    recorder.records = recorder.records[:16]
+    report = report_on(recorder, 8)
+    assert report.periods == ()
+    assert report.undefined["periods"].endswith("finished by two annotators in Karat; imported labels have no times")
 
 
 def test_rounds_and_periods():

@@ -232,6 +232,17 @@ def test_doccano_files_are_imported_one_after_another_or_as_a_folder(karat_cli, 
     assert "annotators 2" in ran.out
 
 
+def test_files_that_name_their_document_are_paired_by_its_text(karat_cli, tmp_path):
+    for name, columns in (("anna", "Ada\tB-PER\tQ7259"), ("ben", "Ada\tB-PER\tQ1")):
+        (tmp_path / f"{name}.tsv").write_text(f"token\ttag\tid\n{columns}\nmet\tO\t_\n", encoding="utf-8")
+        ran = karat_cli("annotate", "import", tmp_path / "new.sqlite", tmp_path / f"{name}.tsv", "--annotator", name)
+        assert ran.code == 0, ran.err
+    assert "documents paired by their text, since their ids differ 1, finished documents of annotators 1" in ran.out
+    store = AnnotationStore.open(str(tmp_path / "new.sqlite"))
+    assert [task.document for task in store.project.tasks] == ["anna.tsv"]
+    store.database.close()
+
+
 def test_a_second_file_without_annotator_is_refused_with_the_option(karat_cli, tmp_path):
     path = tmp_path / "anna.jsonl"
     path.write_text(DOCCANO["anna.jsonl"])

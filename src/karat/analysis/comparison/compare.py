@@ -8,7 +8,13 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from karat.analysis.comparison.entries import Entry, mark_selected, shared_text_warnings, text_digests
+from karat.analysis.comparison.entries import (
+    Entry,
+    mark_selected,
+    shared_text_warnings,
+    text_digests,
+    unchecked_text_notes,
+)
 from karat.analysis.comparison.flips import (
     DetectionStats,
     Flips,
@@ -252,6 +258,8 @@ def _collect_notes(
     yield from shared_text_warnings(
         {name: text_digests(corpus) for name, corpus in corpora.items() if corpus is not None}
     )
+    files = {name for name, corpus in corpora.items() if corpus is None}
+    yield from unchecked_text_notes({name: table.document_ids(name) for name in corpora}, files)
     yield from list_test_notes(datasets, options)
     yield from _untestable_notes(table)
     yield from _missing_mention_notes(table, {m.dataset for m in mentions})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, groupby, takewhile
@@ -265,6 +265,23 @@ def shared_text_warnings(digests: Mapping[str, frozenset[object]]) -> list[str]:
     return [
         f"texts in common: {', '.join(overlaps)}. They count more than once, so intervals are too narrow and "
         "p-values too small. Compare on only one of these datasets"
+    ]
+
+
+def unchecked_text_notes(ids: Mapping[str, frozenset[str]], files: Set[str]) -> list[str]:
+    """Return a note on datasets whose texts cannot be compared: equal document ids hint at equal texts.
+
+    `ids`: by dataset, the ids of its documents. `files`: the datasets of result files, which contain no texts.
+    """
+    pairs = [(a, b) for a, b in combinations(ids, 2) if {a, b} & files]
+    if not pairs:
+        return []
+    overlaps = [f"{a} and {b} {count}" for a, b in pairs if (count := len(ids[a] & ids[b]))]
+    if not overlaps:
+        return ["result files contain no texts, so it is unknown if datasets have texts in common"]
+    return [
+        f"document ids in common: {', '.join(overlaps)}. Result files contain no texts to compare: pass gold files and "
+        "predictions. Equal texts count more than once, so intervals are too narrow and p-values too small"
     ]
 
 

@@ -230,6 +230,12 @@ class Grid:
         """Return the gold standard of a dataset; None if only results were loaded."""
         return next((cell.entry.corpus for cell in self.cells[dataset].values() if cell.entry.corpus), None)
 
+    def document_ids(self, dataset: str) -> frozenset[str]:
+        """Return the ids of the documents of a dataset."""
+        corpus = self.corpus(dataset)
+        ids = next(iter(self.cells[dataset].values())).result.ids if corpus is None else corpus.ids
+        return frozenset(ids.to_pylist())
+
     def derive_seed(self, dataset: str, seed: int) -> int:
         """Return the random seed for a dataset, derived from `seed` and its digest as in a separate evaluation."""
         digest = DataName.parse(next(iter(self.cells[dataset].values())).entry.data_signature).digest

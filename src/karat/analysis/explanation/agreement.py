@@ -44,6 +44,7 @@ from karat.evaluation.score_intervals import to_result
 from karat.kb.catalogue import open_kb
 from karat.kb.protocol import KB
 from karat.matching.read.facets import dimension_names
+from karat.matching.read.text_alignment import pair_corpora
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
 from karat.model.keywords import check_keywords
@@ -194,9 +195,10 @@ def agreement(
     from names.
     Intervals at the level `confidence` are computed from `resamples` bootstrap samples of documents. With a knowledge
     base, ids of the same entity are equal; by default the built-in one maps ids of different schemes onto each other.
-    Raises `InputError` if two annotators have different texts under one id.
+    Documents whose ids differ are paired by their text. Raises `InputError` if two annotators have different texts
+    under one id.
     """
-    corpora = load_golds(golds)
+    corpora = pair_corpora(load_golds(golds))
     kb = open_kb(kb) if isinstance(kb, str | os.PathLike) else kb
     annotators = tuple(corpus.name for corpus in corpora)
     if len(corpora) < 2 or len(set(annotators)) < len(annotators):
@@ -467,7 +469,9 @@ def _shared_documents(corpora: Sequence[Corpus]) -> list[str]:
                     remedy="Give each text a distinct id, or correct the file",
                 )
     if not shared:
-        raise UsageError("no document occurs in the files of two annotators. Pass files of the same documents.")
+        raise UsageError(
+            "no document occurs in the files of two annotators, by id or text. Pass files of the same documents."
+        )
     return sorted(shared)
 
 
@@ -526,7 +530,8 @@ def _compute_f1(
     The roles can be exchanged.
     """
     return {
-        relation: score_f1(count_matches(first_corpus, second_corpus, relation, kb), options) for relation in RELATIONS
+        relation: score_f1(count_matches(first_corpus, second_corpus, relation, kb), relation, options)
+        for relation in RELATIONS
     }
 
 
@@ -542,11 +547,12 @@ def count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None) -
     return evaluate(first, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
 
 
-def score_f1(rows: Floats, options: ScoreOptions) -> AgreementScore:
+def score_f1(rows: Floats, relation: str, options: ScoreOptions) -> AgreementScore:
     """Compute micro F1 from the matches and misses of documents; which annotator is the first does not matter."""
+    action = "marked" if relation == "mention" else "linked"
     n_items = round(float(rows[:, 1:].sum()))
     score = AdditiveScore(np.column_stack([rows[:, 0] + rows[:, 2], rows[:, 1] + rows[:, 3]]), _compute_share)
-    return score_sums(score, n_items, "neither annotator marked anything", options)
+    return score_sums(score, n_items, f"neither annotator {action} anything", options)
 
 
 def _compute_share(sums: Floats) -> Floats:

@@ -22,7 +22,7 @@ from karat.cli.output import echo, echo_offset_warnings
     "--texts-from",
     "texts",
     metavar="FILE",
-    help="Corpus whose texts replace those of IN, such as masked ones, or are added if IN has none.",
+    help="Corpus or .txt files whose texts replace those of IN, such as masked ones, or are added if IN has none.",
 )
 @steps_option()
 @kb_option(
@@ -59,7 +59,7 @@ def command(
     karat data convert masked.jsonl gold.jsonl --texts-from original.jsonl
     karat data convert llm.jsonl predictions.jsonl --gold gold.jsonl
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
-    karat data convert gold.jsonl mine --to hf-hub     for load_dataset
+    karat data convert mybench mine --to hf-hub        all splits, for load_dataset
     karat data convert gold.jsonl folder --to brat
     karat data convert one.jsonl+two.jsonl all.jsonl   put together
     karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4
@@ -76,10 +76,12 @@ def command(
         convert_in_blocks,
         get_target_format,
         load,
+        load_all_splits,
         load_gold_or_run,
         prepare_to_save,
         split_pool_name,
         write_data,
+        write_splits,
     )
     from karat.data.steps import apply_steps
     from karat.kb.catalogue import open_kb
@@ -88,11 +90,19 @@ def command(
     from karat.model.output.text_layout import format_count
     from karat.render.data.conversion import render_page
 
+    format, target_spec = get_target_format(target, target_format)
+    has_plain_data = not (steps or texts or gold or base or entity_base or source_format or kind == "predictions")
+    splits = load_all_splits(source, target, target_spec) if has_plain_data else None
+    if splits is not None:
+        for split, corpus in splits.items():
+            page = render_page(f"{source}/{split}", corpus, target_spec, count_losses(corpus, target_spec))
+            echo(page, nl=False, err=True)
+        write_splits(splits, target, target_spec)
+        return
     for part in split_pool_name(source):
         if other_splits := list_other_splits(part):
             echo(f"{part}: the default split only. Not converted: {', '.join(other_splits)}", err=True)
     check_paths([*split_pool_name(source), *filter(None, [texts])], [target])
-    format, target_spec = get_target_format(target, target_format)
     if not steps and texts is None and gold is None and base is None and entity_base is None:
         counts = convert_in_blocks(source, target, target_spec, kind=kind, format=source_format)
         if counts is not None:
@@ -109,7 +119,9 @@ def command(
     if texts is not None:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source}: --texts-from replaces the texts of gold standards. Remove --texts-from.")
-        data = replace_texts(data, load(texts))
+        from karat.data.texts import load_texts_or_gold
+
+        data = replace_texts(data, load_texts_or_gold(texts))
     if steps:
         if not isinstance(data, Corpus):
             raise UsageError(f"{source}: steps apply to gold standards, not to predictions. Remove --step.")

@@ -16,9 +16,10 @@ from karat.cli.output import page_width, print_page, write_output
 def command(show_all: bool, task: str | None, json_file: str | None) -> None:
     """List the datasets of Karat and those that you added.
 
-    A dataset is named NAME[@VERSION][/SPLIT]. The default is its first version; a name with a version never changes
-    meaning. The last columns show whether checksums are known, and whether the files are on this machine, can be
-    downloaded with `karat data fetch`, or must be obtained by hand.
+    A dataset is named NAME[@VERSION][/SPLIT]. The default is the first version that `karat data show NAME` lists, which
+    is the newest of a dataset that you added; a name with a version never changes meaning. The last columns show
+    whether checksums are known, and whether the files are on this machine, can be downloaded with `karat data fetch`,
+    or must be obtained by hand.
 
     \b
     karat data list

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from karat.data.load import load
-from karat.data.texts import is_plain_text, load_texts
+from karat.data.convert import VALUE_KINDS
+from karat.data.texts import load_texts_or_gold
 from karat.kb.ids.normal_forms import normalise_id
 from karat.model.corpus import Corpus
 from karat.model.document import Document
@@ -60,12 +60,12 @@ class _Links(NamedTuple):
 
 
 def _collect_links(corpus: Corpus) -> _Links:
-    """Return the distinct links of a corpus; NIL and unlinked labels are skipped."""
+    """Return the distinct links of a corpus; NIL, unlinked labels and values such as dates are skipped."""
     pairs = {
         (document.text[label.start : label.end], normalise_id(label.entity, Ids.NORMALISED))
         for document in corpus
         for label in document.labels
-        if isinstance(label.entity, str)
+        if isinstance(label.entity, str) and label.kind not in VALUE_KINDS
     }
     return _Links(pairs, {entity for _, entity in pairs}, {surface for surface, _ in pairs})
 
@@ -116,7 +116,7 @@ class TrainingIndex:
 
 def load_training_index(name: str) -> TrainingIndex:
     """Load training data: a gold standard by path or name, a plain text file, or a folder of them."""
-    return TrainingIndex(name, load_texts([name]) if is_plain_text(name) else load(name))
+    return TrainingIndex(name, load_texts_or_gold(name))
 
 
 def group_duplicates(documents: Sequence[Document]) -> list[list[int]]:

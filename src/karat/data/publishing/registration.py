@@ -32,6 +32,7 @@ from karat.data.publishing.manifest import (
 )
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UnknownNameError, UsageError
+from karat.model.json.decoder import decode_json
 from karat.model.output.json_files import encode_indented
 from karat.model.registry import list_plugins
 from karat.model.tables.columns import NO_LINK
@@ -46,6 +47,12 @@ _INHERITED = {"guidelines", "agreement"}
 _LINK_TASKS = ("a2kb", "d2kb", "c2kb", "erec")
 TOKENS_NOTE = "documents whose rows of tokens are not stored (predictions in token tables need the original file)"
 """The key of `PublishedSplit.skipped` for sources that are token tables."""
+
+
+class _DocumentId(msgspec.Struct):
+    """The only field of a document that is read to compare splits."""
+
+    id: str
 
 
 class Publication(NamedTuple):
@@ -66,6 +73,17 @@ class Publication(NamedTuple):
         return PublishedDataset(self.name, {self.version_name: self.version})
 
 
+class SplitChange(NamedTuple):
+    """A document that is in another split than in the version before."""
+
+    document: str
+    """The id of the document."""
+    old: str
+    """Its split in the version before."""
+    new: str
+    """Its split in the new version."""
+
+
 class Addition(NamedTuple):
     """Versions that were added to the catalogue."""
 
@@ -77,6 +95,10 @@ class Addition(NamedTuple):
     """The versions of an installed folder that the catalogue had already, with the same content."""
     folder: Path
     """The folder of the dataset."""
+    older: str = ""
+    """The version before the added one, if their splits were compared."""
+    split_changes: tuple[SplitChange, ...] = ()
+    """The documents that changed their split."""
 
 
 def build_publication(
@@ -185,9 +207,11 @@ def add_version(publication: Publication) -> Addition:
                 f"{publication.name}@{publication.version_name} exists, and a version never changes. Add another one, "
                 f"such as --version {_propose_version(manifest)}, or remove it first (karat data remove)."
             )
-        if manifest is not None:
-            publication = _inherit(publication, manifest, folder)
-        return _store(manifest, [publication], folder, ())
+        if manifest is None:
+            return _store(None, [publication], folder, ())
+        changes = _find_split_changes(publication, manifest.versions[manifest.newest], folder)
+        addition = _store(manifest, [_inherit(publication, manifest, folder)], folder, ())
+        return addition._replace(older=manifest.newest, split_changes=changes)
 
 
 def install_folder(folder: Path, name: str | None = None) -> Addition:
@@ -260,6 +284,29 @@ def _propose_version(manifest: PublishedDataset) -> str:
     """Return a free version name: the number after the largest one."""
     numbers = [int(version) for version in manifest.versions if version.isascii() and version.isdigit()]
     return str(max(numbers, default=len(manifest.versions)) + 1)
+
+
+def _find_split_changes(publication: Publication, older: PublishedVersion, folder: Path) -> tuple[SplitChange, ...]:
+    """Return the documents of a new version that are in another split in `older`, if both versions have several."""
+    splits = publication.version.splits
+    if min(len(splits), len(older.splits)) < 2:
+        return ()
+    old_split = {
+        id: name
+        for name, split in older.splits.items()
+        for id in _list_documents(Source(str(folder)).get_child(split.file.path).read_bytes())
+    }
+    return tuple(
+        SplitChange(id, old_split[id], name)
+        for name, split in splits.items()
+        for id in _list_documents(publication.files[split.file.path])
+        if old_split.get(id, name) != name
+    )
+
+
+def _list_documents(content: bytes) -> list[str]:
+    """Return the document ids of the file of a split."""
+    return [decode_json(line, _DocumentId).id for line in content.splitlines()]
 
 
 def _inherit(publication: Publication, manifest: PublishedDataset, folder: Path) -> Publication:

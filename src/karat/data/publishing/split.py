@@ -245,11 +245,13 @@ def read_split_record(source: Source) -> SplitFile:
                 source.get_child(f"{name}.jsonl").label,
                 actual="other content than karat data split wrote",
                 expected=f"SHA-256 {part.file.sha256}",
-                remedy=f"Divide the data again, or name all parts instead of the folder: {_propose_arguments(record)}",
+                remedy="To keep the division after a correction, name the file of each part instead of the folder: "
+                + _propose_arguments(record, source),
             )
     return record
 
 
-def _propose_arguments(record: SplitFile) -> str:
-    """Return the arguments that name the file of each part."""
-    return " ".join(f"--split {name}={part.file.path}" for name, part in record.parts.items())
+def _propose_arguments(record: SplitFile, source: Source) -> str:
+    """Return the arguments that name the file of each part of a folder."""
+    paths = {name: source.get_child(part.file.path).label for name, part in record.parts.items()}
+    return " ".join(f"--split {name}={path}" for name, path in paths.items())

@@ -20,3 +20,8 @@ def to_predictions(labels: Iterable[Label]) -> tuple[Prediction, ...]:
         )
         for label in labels
     )
+
+
+def has_alternatives(labels: Iterable[Label]) -> bool:
+    """Return whether labels have a `mention_id`, which predictions lack: several may then be one mention."""
+    return any(label.mention_id is not None for label in labels)

@@ -109,10 +109,15 @@ def _to_gold(item: _BiocDocument, composite: CompositeIdRule, source: ByteSource
 
 
 def read_run(source: ByteSource, composite: CompositeIdRule = ALL_IDS) -> Run:
-    """Read a system's predictions, which BioC writes like gold labels; `composite` is the rule for joined ids."""
+    """Read a system's predictions, which BioC writes like gold labels; `composite` is the rule for joined ids.
+
+    Labels with alternatives, which Karat writes, are a gold standard.
+    """
     skipped: Counter[str] = Counter()
     metadata: dict[str, str] = {}
     items = list(_read_documents(source, metadata, skipped, needs_text=False))
+    if any(fields.get("mention_id") is not None for item in items for fields in item.label_fields):
+        return Run.from_gold(read_corpus(source, composite), name=source.stem)
     responses = [_to_response(item, composite, source, skipped) for item in items]
     texts = [item.text or None for item in items]
     locate_row = _make_locator(source, items)

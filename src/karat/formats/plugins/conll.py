@@ -118,7 +118,7 @@ def _read_documents(
     documents: list[Document] = []
     locations: list[str] = []
     for name, file in _list_files(source):
-        blocks = list(_read_blocks(file, columns, has_header=has_header))
+        blocks = list(_read_blocks(file, columns, skipped, has_header=has_header))
         for number, block in enumerate(blocks, 1):
             if block.defect is not None:
                 skip_or_raise(block.defect)
@@ -147,11 +147,13 @@ def _list_files(source: ByteSource) -> Iterator[tuple[str, ByteSource]]:
             yield name.removesuffix(".conll"), source.get_child(name)
 
 
-def _read_blocks(source: ByteSource, columns: Columns | None, *, has_header: bool) -> Iterator[_Block]:
+def _read_blocks(
+    source: ByteSource, columns: Columns | None, skipped: Counter[str], *, has_header: bool
+) -> Iterator[_Block]:
     """Yield the documents of a file; the error of an invalid line is stored in its document."""
     lines = list(read_lines(source))
     if columns is None:
-        roles, n_header_lines = _find_columns(lines, source)
+        roles, n_header_lines = _find_columns(lines, source, skipped)
     else:
         rows = (index for index, line in enumerate(lines, 1) if line.text.strip())
         roles, n_header_lines = columns, next(rows, 0) if has_header else 0
@@ -227,17 +229,20 @@ def _get_cell(cells: Sequence[str], columns: Columns, role: str) -> str:
     return cells[index] if index is not None and index < len(cells) else ""
 
 
-def _find_columns(lines: Sequence[Line], source: ByteSource) -> tuple[Columns, int]:
-    """Return the columns of a file by its header or content, and the number of header lines."""
+def _find_columns(lines: Sequence[Line], source: ByteSource, skipped: Counter[str]) -> tuple[Columns, int]:
+    """Return the columns of a file by its header or content, and the number of header lines.
+
+    Columns of a header that are not read are counted in `skipped`.
+    """
     for index, line in enumerate(lines):
-        if match := _GLOBAL_COLUMNS.fullmatch(line.text):
-            columns = match_names(match["names"].split())
-            if columns is not None:
-                return columns, index + 1
-        if line.text.strip() and not _COMMENT.fullmatch(line.text):
-            columns = match_names(_split_cells(line.text))
-            if columns is not None:
-                return columns, index + 1
+        match = _GLOBAL_COLUMNS.fullmatch(line.text)
+        is_first_line = line.text.strip() and not _COMMENT.fullmatch(line.text)
+        names = match["names"].split() if match else _split_cells(line.text) if is_first_line else []
+        columns = match_names(names)
+        if columns is not None:
+            _count_unread_columns(names, columns, skipped)
+            return columns, index + 1
+        if is_first_line:
             break
     columns = _guess_columns([line.text for line in lines])
     if columns is not None:
@@ -248,6 +253,16 @@ def _find_columns(lines: Sequence[Line], source: ByteSource) -> tuple[Columns, i
         expected="a token per line with its tag",
         remedy="Name the columns with --columns token=1,tag=4,id=5",
     )
+
+
+def _count_unread_columns(names: Sequence[str], columns: Columns, skipped: Counter[str]) -> None:
+    """Count the columns after the token that have no role; without ids, say how to name their column."""
+    unread = [name for index, name in enumerate(names) if index > columns["token"] and index not in columns.values()]
+    if not unread:
+        return
+    roles = ",".join(f"{role}={names[columns[role]]}" for role in ("token", "tag"))
+    advice = "" if "id" in columns else f"; if one has the ids, name it: --columns {roles},id={unread[-1]}"
+    skipped[f"columns that are not read ({', '.join(unread)}{advice})"] += len(unread)
 
 
 def match_names(names: Sequence[str]) -> Columns | None:

@@ -10,8 +10,8 @@ Tokens: `tokens` and `ner_tags` (IOB or IOBES, as strings or as a ClassLabel), o
 each token (the first of a mention counts; `NIL` is NIL; null, empty, `O` or `_` is unlinked), `id` (or `doc_id`; rows
 are numbered otherwise) and `text`. Tokens are joined by spaces if there is no text or it lacks a token.
 
-The variant `hf-hub` writes a folder with a Parquet file and a dataset card, which `datasets.load_dataset` opens and
-which can be uploaded as it is. Loading scripts are no longer supported there.
+The variant `hf-hub` writes a folder with a Parquet file per split and a dataset card, which `datasets.load_dataset`
+opens and which can be uploaded as it is. Loading scripts are no longer supported there.
 
 A Parquet file must be named as `hf-datasets`, since it is otherwise read as Karat Parquet.
 """
@@ -24,9 +24,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
+from itertools import pairwise
 from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -43,7 +45,7 @@ from karat.formats.parsing.surfaces.columns import suggest_roles
 from karat.formats.parsing.surfaces.table_rows import TableRow, get_value, read_rows
 from karat.formats.parsing.tokens.iob import OUTSIDE, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
-from karat.model.corpus import Corpus
+from karat.model.corpus import Corpus, drop_text_facts
 from karat.model.defects import map_valid
 from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT, UNLINKED, Document, EntityId, Label, Response
 from karat.model.errors import InputError, UsageError, check_layout_version
@@ -230,14 +232,40 @@ def write_folder(data: Corpus | Run) -> dict[str, bytes]:
 
 def write_hub_folder(data: Corpus | Run) -> dict[str, bytes]:
     """Return the content of the files of a folder for `datasets.load_dataset`, by file name."""
-    file = BytesIO()
-    if isinstance(data, Corpus):
-        write_hub_corpus(data, file)
-    else:
-        write_hub_run(data, file)
-    split = re.sub(r"\W+", "_", data.metadata.get("split", data.name if data.name in _SPLITS else ""))
-    split = split if split not in ("", "all") else "test"  # the Hub reserves `all`
-    return {"README.md": _write_card(data, split).encode(), f"{split}.parquet": file.getvalue()}
+    split = data.metadata.get("split", data.name if data.name in _SPLITS else "")
+    return _write_hub_files({split: data}, data.metadata.get("title") or data.name)
+
+
+def write_hub_splits(corpora: Mapping[str, Corpus]) -> dict[str, bytes]:
+    """Return the content of the files of such a folder with all splits of a dataset, which get the same columns."""
+    first = next(iter(corpora.values()))
+    tables = [drop_text_facts(corpus.table) for corpus in corpora.values()]
+    table = pa.concat_tables(tables, promote_options="permissive")
+    ends = np.cumsum([0, *map(len, tables)]).tolist()
+    splits = {
+        split: replace(corpus, table=table.slice(start, end - start))
+        for (split, corpus), (start, end) in zip(corpora.items(), pairwise(ends), strict=True)
+    }
+    return _write_hub_files(splits, first.metadata.get("title") or first.name.rpartition("/")[0] or first.name)
+
+
+def _write_hub_files(splits: Mapping[str, Corpus | Run], title: str) -> dict[str, bytes]:
+    """Return the content of a dataset card and of a Parquet file per split; raise `UsageError` for equal names."""
+    by_name: dict[str, Corpus | Run] = {}
+    files: dict[str, bytes] = {}
+    for split, data in splits.items():
+        name = re.sub(r"\W+", "_", split)
+        name = name if name not in ("", "all") else "test"  # the Hub reserves `all`
+        if name in by_name:
+            raise UsageError(f"{title}: two splits would be called {name} on the Hub. Rename one of them.")
+        file = BytesIO()
+        if isinstance(data, Corpus):
+            write_hub_corpus(data, file)
+        else:
+            write_hub_run(data, file)
+        by_name[name] = data
+        files[f"{name}.parquet"] = file.getvalue()
+    return {"README.md": _write_card(by_name, " ".join(title.split())).encode(), **files}
 
 
 def write_hub_corpus(corpus: Corpus, file: IO[bytes]) -> None:
@@ -257,9 +285,11 @@ def _write_parquet(write_stream: Callable[[_Data, IO[bytes]], None], data: _Data
     pq.write_table(pa.ipc.open_stream(stream.getvalue()).read_all(), file)
 
 
-def _write_card(data: Corpus | Run, split: str) -> str:
+def _write_card(splits: Mapping[str, Corpus | Run], title: str) -> str:
     """Return the dataset card: a header in YAML, whose strings are written as JSON, and how to load the data."""
-    title = " ".join((data.metadata.get("title") or data.name).split())
+    data = next(iter(splits.values()))
+    default = "test" if "test" in splits else next(iter(splits))
+    sizes = f" ({', '.join(f'{name} {len(part):,}' for name, part in splits.items())})" if len(splits) > 1 else ""
     header = {
         "pretty_name": title,
         "license": _to_hub_licence(data.metadata.get("licence", "")),
@@ -276,14 +306,14 @@ def _write_card(data: Corpus | Run, split: str) -> str:
             "configs:",
             "- config_name: default",
             "  data_files:",
-            f"  - split: {split}",
-            f"    path: {split}.parquet",
+            *(f"  - split: {name}\n    path: {name}.parquet" for name in splits),
             "---",
             "",
             f"# {title}",
             "",
             *([stated["description"], ""] if stated["description"] else []),
-            f"{len(data):,} documents for entity linking. Each row has an `id` and its `{items}`; a mention has",
+            f"{sum(map(len, splits.values())):,} documents for entity linking{sizes}. Each row has an `id` and its",
+            f"`{items}`; a mention has",
             "`start` and `end` (offsets in code points, end exclusive), `linked` and `entity`. `entity` is null for",
             "NIL if `linked` is true, and for mentions without a link if it is false.",
             *(_LABEL_FLAGS if items == "labels" else ()),
@@ -294,7 +324,7 @@ def _write_card(data: Corpus | Run, split: str) -> str:
             "import datasets",
             "import karat",
             "",
-            f'dataset = datasets.load_dataset("PATH OR NAME", split="{split}")',
+            f'dataset = datasets.load_dataset("PATH OR NAME", split="{default}")',
             f"data = karat.{'load(dataset)' if items == 'labels' else 'load_run(dataset)'}",
             "```",
             "",
@@ -603,8 +633,9 @@ TABLE = {
         write_corpus=write_hub_corpus,
         write_run=write_hub_run,
         write_folder=write_hub_folder,
+        write_splits=write_hub_splits,
         recognises_folder=is_hub_folder,
-        description="A folder with a Parquet file and a dataset card, which datasets.load_dataset opens.",
+        description="A folder with a Parquet file per split and a dataset card, which datasets.load_dataset opens.",
     ),
 }
 """Variants by name."""

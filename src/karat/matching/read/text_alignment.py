@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -37,6 +37,8 @@ REALIGNED = "documents whose text differs from the gold text in white space (off
 RECOMPOSED = "documents whose text has another Unicode normal form than the gold text ({}; offsets were realigned)"
 
 PAIRED_BY_TEXT = "documents paired with the gold standard by their text, since their ids differ"
+
+PAIRED_IDS = "documents paired by their text, since their ids differ"
 
 _NORMAL_FORMS: Final[tuple[Literal["NFC", "NFD"], ...]] = ("NFC", "NFD")
 _EXCERPT_LENGTH = 20
@@ -163,6 +165,46 @@ def _pair_by_text(ids: Arrow, texts: Arrow, run: Run) -> Run:
     paired = Run.from_table(table, name=run.name, metadata=run.metadata, locate_row=run.locate_row, texts=run.texts)
     get_defects().other_counts[PAIRED_BY_TEXT] += n_paired
     return replace(paired, skipped={**run.skipped, PAIRED_BY_TEXT: n_paired}, file=run.file)
+
+
+def match_ids_by_text(reference: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the id in `reference` of each document of `texts` whose id is unknown there, but whose text is not.
+
+    Both map ids to texts. Of documents of `reference` with the same text, the first one that is not among `texts` is
+    used.
+    """
+    free: dict[str, list[str]] = {}
+    for id in reversed([id for id in reference if id not in texts]):
+        free.setdefault(reference[id], []).append(id)
+    return {id: free[text].pop() for id, text in texts.items() if id not in reference and free.get(text)}
+
+
+def pair_corpora(corpora: Sequence[Corpus]) -> list[Corpus]:
+    """Return corpora in which documents have the id of the same text in a corpus before, if they lack a known id.
+
+    New ids are counted in `Corpus.skipped`. Corpora without texts stay as they are.
+    """
+    reference: dict[str, str] = {}
+    paired = []
+    for corpus in corpora:
+        if corpus.has_text and not corpus.skipped.get(NO_TEXT_NOTE):
+            texts: dict[str, str] = dict(zip(corpus.ids.to_pylist(), corpus.texts, strict=True))
+            new_ids = match_ids_by_text(reference, texts)
+            corpus = _rename_documents(corpus, new_ids) if new_ids else corpus
+            reference = {**{new_ids.get(id, id): text for id, text in texts.items()}, **reference}
+        paired.append(corpus)
+    return paired
+
+
+def _rename_documents(corpus: Corpus, new_ids: Mapping[str, str]) -> Corpus:
+    """Return a corpus with other ids for the documents of `new_ids`, which are counted."""
+    ids = pa.array([new_ids.get(id, id) for id in corpus.ids.to_pylist()], pa.string())
+    table = corpus.table.set_column(corpus.table.column_names.index("id"), "id", ids)
+    renamed = Corpus.from_table(
+        table, name=corpus.name, metadata=corpus.metadata, locate_row=checks.locate_by_id(table)
+    )
+    tokens = {new_ids.get(id, id): offsets for id, offsets in corpus.tokens.items()}
+    return replace(renamed, skipped={**corpus.skipped, PAIRED_IDS: len(new_ids)}, tokens=tokens)
 
 
 def _normalise(text: str) -> str:

@@ -143,6 +143,8 @@ class Format(msgspec.Struct, frozen=True):
     """Write predictions."""
     write_folder: Callable[[Corpus | Run], Mapping[str, bytes]] | None = None
     """Return the files of a folder by name, for formats of several files."""
+    write_splits: Callable[[Mapping[str, Corpus]], Mapping[str, bytes]] | None = None
+    """Return the files of a folder with all splits of a dataset, by file name."""
     write_annotations: Callable[[AnnotatedCorpus, IO[bytes]], None] | None = None
     """Write the labels of all annotators with the adjudicated gold standard, in one file."""
     write_annotation_folder: Callable[[AnnotatedCorpus], Mapping[str, bytes]] | None = None

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import combinations
 from typing import Final, NamedTuple
 
 from karat.protocols.annotation.changes import AnnotatedLabel, Change, Record, RegionDecision
@@ -284,6 +285,22 @@ class ProjectMonitor:
                 )
                 cases.append((region.is_agreed, AnnotationCase(task, region.start, region.end, True, entries)))
         return cases
+
+    @cached_property
+    def _pair_agreements(self) -> dict[tuple[str, str], float]:
+        """Share of equal regions of each pair of annotators with common documents and a region in them."""
+        n_agreed, n_regions = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        for versions in collect_independent_versions(self.project, self.records).values():
+            for pair in combinations(sorted(versions), 2):
+                regions = find_regions({person: versions[person].labels for person in pair})
+                n_agreed[pair] += sum(region.is_agreed for region in regions)
+                n_regions[pair] += len(regions)
+        return {pair: n_agreed[pair] / count for pair, count in n_regions.items() if count}
+
+    def measure_agreement(self, person: str) -> float | None:
+        """Return the mean agreement of an annotator with each other annotator; None without common regions."""
+        shares = [share for pair, share in self._pair_agreements.items() if person in pair]
+        return sum(shares) / len(shares) if shares else None
 
     def _find_regions(self, *, is_decided: bool) -> Iterator[AnnotationCase]:
         """Yield the regions in which annotators disagree, of documents that enough of them finished, by decision."""

@@ -158,9 +158,13 @@ def measure_project(
     undefined = {}
     if not all_pairs:
         undefined["agreement"] = "no document was finished by two annotators"
-    periods = _split_periods({number: pairs[number] for number in pairs if pairs[number]}, versions.independent)
+    untimed = {number for number in pairs if pairs[number] and _is_untimed(by_task[number])}
+    timed_pairs = {number: pairs[number] for number in pairs if pairs[number] and number not in untimed}
+    periods = _split_periods(timed_pairs, versions.independent)
     if not periods:
-        undefined["periods"] = f"fewer than {2 * _MIN_DOCUMENTS} documents were finished by two annotators"
+        undefined["periods"] = f"fewer than {2 * _MIN_DOCUMENTS} documents were finished by two annotators" + (
+            " in Karat; imported labels have no times" if untimed else ""
+        )
     effects, reason = measure_suggestions(project, documents, gold_documents, kb, options)
     if reason is not None:
         undefined["suggestions"] = reason
@@ -192,7 +196,14 @@ def measure_project(
         rounds=first_round + _measure_rounds(versions.by_round, tasks, kb, options),
         suggestions=effects,
         undefined=undefined,
-        excluded={"changes without time": n_untimed} if n_untimed else {},
+        excluded={
+            description: count
+            for description, count in (
+                ("changes without time", n_untimed),
+                ("documents with labels without time, such as imported ones (in no period)", len(untimed)),
+            )
+            if count
+        },
         kb=None if kb is None else kb.name,
     )
 
@@ -333,6 +344,11 @@ def _measure_annotator(
 
 _STATES: Final = {"finish": "done", "reopen": "open", "skip": "skipped", "round": "open"}
 """State of a document after a change of each kind that decides it."""
+
+
+def _is_untimed(records: Iterable[Record]) -> bool:
+    """Return whether labels of a document have no times: their records have that of an import."""
+    return any(isinstance(record, Change) and record.kind == "edit" and record.seconds is None for record in records)
 
 
 def _split_periods(

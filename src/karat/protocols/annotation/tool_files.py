@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from karat.matching.read.text_alignment import match_ids_by_text
 from karat.model.document import Label, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.json.decoder import JsonError, decode_json
@@ -212,6 +213,19 @@ def _list_versions(item: AnnotatedDocument) -> tuple[AnnotatorVersion, ...]:
     if item.versions or item.gold is None:
         return item.versions
     return (AnnotatorVersion(ADJUDICATED, item.gold),)
+
+
+def pair_with_tasks(tasks: Iterable[AnnotationTask], annotated: AnnotatedCorpus) -> tuple[AnnotatedCorpus, int]:
+    """Return the file with the ids of the project for documents that it has under other ids, and their number."""
+    texts = {task.document: task.text for task in tasks}
+    new_ids = match_ids_by_text(texts, {item.document.id: item.document.text for item in annotated.documents})
+    documents = tuple(
+        msgspec.structs.replace(item, document=msgspec.structs.replace(item.document, id=new_ids[item.document.id]))
+        if item.document.id in new_ids
+        else item
+        for item in annotated.documents
+    )
+    return msgspec.structs.replace(annotated, documents=documents), len(new_ids)
 
 
 def list_imports(

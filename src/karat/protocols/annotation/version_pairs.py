@@ -82,8 +82,8 @@ def compare_pairs(pairs: Sequence[VersionPair], kb: KB | None, options: ScoreOpt
     return VersionAgreement(
         documents=len(units),
         pairs=len(pairs),
-        spans=score_f1(_sum_units(count_matches(first, second, "mention", kb), unit_of_pair), options),
-        links=score_f1(_sum_units(count_matches(first, second, "strong", kb), unit_of_pair), options),
+        spans=score_f1(_sum_units(count_matches(first, second, "mention", kb), unit_of_pair), "mention", options),
+        links=score_f1(_sum_units(count_matches(first, second, "strong", kb), unit_of_pair), "strong", options),
         kappa=options.score(cohen_kappa, marked),
         alpha=options.score(krippendorff_alpha, marked),
         categories={

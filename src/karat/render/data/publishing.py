@@ -15,6 +15,7 @@ from karat.stats.share import Share
 
 _MAX_VALUES: Final = 16
 _MAX_DUPLICATES: Final = 10
+_MAX_CHANGES: Final = 10
 OVERLAP_COLUMNS: Final = (
     "documents",
     "same id",
@@ -47,8 +48,24 @@ def render_addition(addition: Addition, *, width: int | None = None) -> str:
             lines += [f"  {reason}: {count}" for reason, count in record.skipped.items()]
         unknown = [*version.metadata.list_unknown(), *([] if version.guidelines else ["guidelines"])]
         lines += [f"  unknown: {', '.join(unknown)}"] if unknown else []
+    lines += _describe_split_changes(addition)
     lines.append(f"in {addition.folder}")
     return wrap_text("\n".join(lines) + "\n", width)
+
+
+def _describe_split_changes(addition: Addition) -> list[str]:
+    """Return a warning that names the documents that changed their split, or nothing."""
+    changes, name = addition.split_changes, addition.manifest.name
+    if not changes:
+        return []
+    listed = [f"{change.document} ({change.old} → {change.new})" for change in changes[:_MAX_CHANGES]]
+    more = f" and {len(changes) - len(listed)} more" if len(changes) > len(listed) else ""
+    files = " ".join(f"--split {split}=FILE" for split in addition.manifest.versions[addition.older].splits)
+    return [
+        f"  warning: {format_count(len(changes), 'document')} in another split than in {name}@{addition.older}, so its "
+        f"predictions do not fit: {', '.join(listed)}{more}. To keep the splits, remove this version (karat data "
+        f"remove {name} --version {addition.added[0]}) and add the corrected file of each: {files}"
+    ]
 
 
 def render_split(record: SplitFile, folder: str, *, width: int | None = None) -> str:

@@ -167,7 +167,8 @@ def _build_agreement(monitor: ProjectMonitor) -> FigureGroup:
                 for title, score in scores.items()
             ),
         ),
-        "Before adjudication. The command karat annotate report adds intervals, categories, periods and rounds.",
+        "Before adjudication. The command karat annotate report adds intervals, categories, periods and rounds. Below, "
+        "an annotator's agreement with others is the mean share of equal regions with each other annotator.",
     )
 
 
@@ -201,7 +202,7 @@ def _build_times(monitor: ProjectMonitor) -> FigureGroup:
 
 def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -> tuple[PersonRow, ...]:
     """Return the work of each annotator and adjudicator, by pseudonym."""
-    names = ("finished", "open", "skipped", "shared", "agreed", "timed", "fast", "decisions")
+    names = ("finished", "open", "skipped", "shared", "timed", "fast", "decisions")
     counts = {name: monitor.count_by_person(name) for name in names}
     labels, seconds, last_times = monitor.count_labels(), monitor.collect_seconds(), monitor.last_times
 
@@ -214,7 +215,6 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
     for status in sorted(people, key=lambda status: status.annotator):
         person = status.annotator
         n_finished, n_shared = counts["finished"][person], counts["shared"][person]
-        agreement = counts["agreed"][person] / n_shared if n_shared else None
         rows.append(
             PersonRow(
                 person,
@@ -230,7 +230,7 @@ def _build_persons(monitor: ProjectMonitor, people: Sequence[AnnotatorStatus]) -
                         person,
                         counts,
                         seconds,
-                        (agreement, n_shared),
+                        (monitor.measure_agreement(person), n_shared),
                         "no other annotator has finished the same documents",
                     ),
                     count("Decisions", "decisions", person),

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from karat.formats.parsing.conversion import to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.defects import map_valid
-from karat.model.document import Document, Label, Response
+from karat.model.document import Document, Label
 from karat.model.errors import InputError
 from karat.model.run import Run
 from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, NotedLabels
@@ -106,7 +105,7 @@ def select_run(annotated: AnnotatedCorpus, where: str) -> Run:
     Raise `InputError` about `where` if there are predictions of several systems.
     """
     if not has_predictions(annotated):
-        return _to_run(annotated)
+        return Run.from_gold(select_gold(annotated), name=annotated.name)
     names = list(dict.fromkeys(name for item in annotated.documents for name in item.predictions))
     if len(names) > 1:
         raise InputError(
@@ -127,14 +126,6 @@ def select_run(annotated: AnnotatedCorpus, where: str) -> Run:
         locate_row=locations.__getitem__,
         texts=[item.document.text if item.has_text else None for item in items],
     )
-
-
-def _to_run(annotated: AnnotatedCorpus) -> Run:
-    """Return the gold labels of a file as the predictions of an annotator."""
-    corpus = select_gold(annotated)
-    responses = [Response(document.id, to_predictions(document.labels)) for document in corpus]
-    texts = () if corpus.skipped.get(NO_TEXT_NOTE) else corpus.texts
-    return Run.from_reader(responses, name=annotated.name, skipped=corpus.skipped, texts=texts)
 
 
 def to_annotated_corpus(corpus: Corpus) -> AnnotatedCorpus:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from karat.formats.parsing.conversion import to_predictions
+from karat.formats.parsing.conversion import has_alternatives, to_predictions
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, count_lost_metadata, parse_fields
 from karat.formats.parsing.lines import Line, decode_utf8, read_lines
@@ -101,7 +101,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
 
 
 def read_run(source: ByteSource) -> Run:
-    """Read a system's predictions, which brat writes like gold labels."""
+    """Read a system's predictions, which brat writes like gold labels; labels with alternatives are a gold standard."""
     skipped: Counter[str] = Counter()
     surfaces = SurfaceCheck()
     responses, texts = [], []
@@ -109,9 +109,12 @@ def read_run(source: ByteSource) -> Run:
         with isolate_defects():
             content = decode_utf8(txt.read_bytes(), txt)
             annotations = _read_annotations(file, skipped)
+            labels = list(_to_labels(annotations, content, skipped, surfaces))
+            if has_alternatives(add_fields(label, fields, file.label) for label, fields in labels):
+                return Run.from_gold(read_corpus(source, True), name=source.stem)
             predictions = tuple(
                 add_fields(prediction, fields, file.label)
-                for label, fields in _to_labels(annotations, content, skipped, surfaces)
+                for label, fields in labels
                 for prediction in to_predictions([label])
             )
             response = Response(name, predictions, relations=_to_triples(annotations, skipped))

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from karat.matching.read.text_alignment import PAIRED_IDS
 from karat.model.errors import InputError
 from karat.model.spec.annotations import AnnotatedCorpus, NotedLabels
 from karat.protocols.annotation.changes import AnnotatedLabel, LabelEdit
@@ -23,6 +24,7 @@ from karat.protocols.annotation.tool_files import (
     count_outside,
     create_imported_project,
     list_imports,
+    pair_with_tasks,
     select_region_labels,
 )
 from karat.storage.database import create_database
@@ -67,12 +69,14 @@ def open_or_create(
 def import_annotations(store: AnnotationStore, annotated: AnnotatedCorpus) -> dict[str, int]:
     """Add the labels of all annotators and the adjudicated labels of a file to a project; return counts.
 
-    Everything is checked before anything is stored. Raise `InputError` for documents that the project does not have, an
-    annotator who already has a document, and labels that are outside the evaluation span or too long.
+    Documents with other ids are paired by their text. Everything is checked before anything is stored. Raise
+    `InputError` for documents that the project does not have, an annotator who already has a document, and labels that
+    are outside the evaluation span or too long.
     """
+    annotated, n_paired = pair_with_tasks(store.project.tasks, annotated)
     versions, gold = list_imports(store.project.tasks, annotated)
     _check_versions(store, versions, annotated.name)
-    counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter({PAIRED_IDS: n_paired})
     people = {name: store.add_annotator(name) for name in dict.fromkeys(version.annotator for version in versions)}
     for version in versions:
         _import_version(store, people[version.annotator], version)
