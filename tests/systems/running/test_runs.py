@@ -201,7 +201,7 @@ def test_a_run_that_is_interrupted_leaves_nothing_running_and_says_that_it_goes_
     while not (mark.exists() and mark.read_text()):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=20)[1].decode()
+    said = process.communicate(timeout=60)[1].decode()
     assert process.returncode == 130
     assert "Run the same command again to resume" in said
     with pytest.raises(ProcessLookupError):
