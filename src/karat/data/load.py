@@ -131,7 +131,7 @@ def load_run(
     `system`: name of the run.
     `span_mismatch`: `fail` raises an error if a prediction's text differs from the text at its span, `realign` moves
     the span to the text and counts it.
-    `offsets`: what the offsets count, if not code points: `utf16`, `bytes`, `inclusive`, `one-based`,
+    `offsets`: what the offsets count, if not code points: `utf16`, `bytes`, `inclusive`, `exclusive`, `one-based`,
     `one-based-inclusive`, `crlf`, `lf`, `nfd` or `nfc`. They are converted and counted in `Run.skipped`; this needs a
     text, from `corpus` or the file.
     `format`, `on_error`, `duplicate_ids`, `columns` and `spans_key`: see `load`.
