@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from karat.data.custom_tables import CustomTables
-from karat.formats.parsing.surfaces.columns import suggest_roles
+from karat.formats.parsing.surfaces.columns import is_data_row, suggest_roles
 from karat.formats.parsing.surfaces.table_rows import read_nested_names
 from karat.model.errors import InputError, KaratError
 from karat.model.output.command_options import find_options
@@ -244,9 +244,9 @@ def _is_prose(source: Source) -> bool:
 
 
 def _list_columns(columns: list[str]) -> str:
-    """Return a phrase with the first column names, for a message."""
-    names = ", ".join(name[:30] for name in columns[:_MAX_COLUMNS])
-    return f"it has {names}{', …' if len(columns) > _MAX_COLUMNS else ''}"
+    """Return a phrase with the first column names, or with the first row if it seems to be data, for a message."""
+    names = ", ".join(name[:30] for name in columns[:_MAX_COLUMNS]) + ", …" * (len(columns) > _MAX_COLUMNS)
+    return f"counted from 1 if it has no header; first row: {names}" if is_data_row(columns) else f"it has {names}"
 
 
 class SimilarFormat(NamedTuple):
