@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -174,6 +175,23 @@ def test_damaged_files(name, content, said, karat_cli, tmp_path):
     path = tmp_path / name
     path.write_bytes(content)
     refused(karat_cli("score", path, path), str(path), said)
+
+
+@pytest.mark.parametrize("name", ["gold.jsonl", "gold.csv", "gold.txt"])
+def test_zip_files_are_not_read_as_exports_of_a_tool(name, karat_cli, tmp_path):
+    """doccano exports zip files of JSONL, too; the advice is the same if the format is named."""
+    path = tmp_path / "gold.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, gold())
+    for options in ((), ("--gold-format", "karat-jsonl")):
+        refused(karat_cli("score", path, "demo/prior", *options), str(path), "Unzip it: unzip gold.zip")
+
+
+def test_spreadsheets_are_named(karat_cli, tmp_path):
+    path = tmp_path / "gold.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    refused(karat_cli("score", path, "demo/prior"), str(path), "Save it as CSV")
 
 
 def test_folders_and_missing_files(karat_cli, tmp_path):
