@@ -61,7 +61,7 @@ BAD_GOLD = {
     "half a surrogate": ('{"id":"a","text":"\\ud800"}', ":1", "surrogate"),
     "a score of NaN in a tag": (gold(tags=[{"entity": "Q1", "score": float("nan")}]), ":1", "finite"),
     "an empty id": (label(entity=""), ":1", "an empty entity id"),
-    "predictions as gold": (json.dumps(GOOD_PREDICTIONS), ":1", "Pass the gold file first"),
+    "predictions as gold": (json.dumps(GOOD_PREDICTIONS), ":1", "Pass the gold standard first"),
     "an array of other objects": (json.dumps([{"name": "x"}]), "", "one JSON array"),
     "an array that is cut off": (json.dumps([GOOD_GOLD])[:-1], "", "truncated"),
     "an array with a bad document": (json.dumps([GOOD_GOLD, {**GOOD_GOLD, "id": True}]), ":2", "id"),

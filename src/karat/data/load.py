@@ -68,7 +68,7 @@ def load(
     text: bool = True,
     on_error: OnError | None = None,
     duplicate_ids: DuplicateIds | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | int] | None = None,
     spans_key: str | None = None,
 ) -> Corpus:
     """Load a gold standard by registered name (`demo`, `msnbc@guo2018`), by path, or from standard input (`-`).
@@ -114,7 +114,7 @@ def load_run(
     duplicate_ids: DuplicateIds | None = None,
     span_mismatch: SpanMismatch | None = None,
     offsets: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | int] | None = None,
     spans_key: str | None = None,
 ) -> Run:
     """Load a system's predictions from a path, from `-`, or by name (`demo/prior` are stored predictions).
@@ -192,7 +192,7 @@ class _RunSource(NamedTuple):
         return run if self.system in (None, run.name) else replace(run, name=self.system)
 
 
-def _check_one_reader(source: object, columns: Mapping[str, str] | None, spans_key: str | None) -> None:
+def _check_one_reader(source: object, columns: Mapping[str, str | int] | None, spans_key: str | None) -> None:
     """Raise `UsageError` if a span group is named for something else than `Doc` objects."""
     if spans_key is not None and (columns is not None or isinstance(source, str | os.PathLike | Corpus | Run)):
         raise UsageError(
@@ -220,7 +220,7 @@ def _merge_error_policy(
     )
 
 
-def _custom_tables_from(columns: Mapping[str, str] | None) -> CustomTables:
+def _custom_tables_from(columns: Mapping[str, str | int] | None) -> CustomTables:
     """Return custom tables with `columns`, or the current custom tables if `columns` is None."""
     return get_custom_tables() if columns is None else CustomTables((ColumnRoles.from_columns(columns),), strict=True)
 
@@ -940,6 +940,11 @@ def save(
     """
     target = os.fspath(path)
     if isinstance(data, Result):
+        if target != "-" and not _strip_compression(target).endswith((".json", ".jsonl")):
+            raise UsageError(
+                f"{target}: a result is written as JSON. Use the suffix .json (also with .gz or .zst); for a table, "
+                "write the data frame of Result.to_frame()."
+            )
         save_results([data], target)
         return
     losses = write_data(load_gold_or_run(data), target, format=format, base=base, entity_base=entity_base)

@@ -65,4 +65,4 @@ def parse_offset_kind(name: str) -> OffsetKind:
     try:
         return OffsetKind(name)
     except ValueError:
-        raise UnknownNameError("kind of offsets", name, [*OffsetKind]) from None
+        raise UnknownNameError("kind of offsets", name, list(map(str, OffsetKind))) from None

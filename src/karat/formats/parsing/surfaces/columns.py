@@ -55,10 +55,13 @@ class ColumnRoles(msgspec.Struct, frozen=True):
     """Pairs of role and column."""
 
     @classmethod
-    def from_columns(cls, columns: str | Mapping[str, str]) -> ColumnRoles:
-        """Parse roles from `ROLE=COLUMN,…` or a mapping; raise `UsageError` for unknown, repeated or missing roles."""
+    def from_columns(cls, columns: str | Mapping[str, str | int]) -> ColumnRoles:
+        """Parse roles from `ROLE=COLUMN,…` or a mapping, in which columns without names are numbers from 1.
+
+        Raise `UsageError` for unknown, repeated or missing roles.
+        """
         pairs = (
-            list(columns.items())
+            [(role, str(name) if type(name) is int else name) for role, name in columns.items()]
             if isinstance(columns, Mapping)
             else [_parse_pair(part) for part in columns.split(",")]
         )
