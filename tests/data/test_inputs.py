@@ -281,7 +281,7 @@ def test_systems_may_bring_their_gold_standard(gold, prior, noisy):
 
 
 def test_one_string_is_one_system_or_all_stored_predictions():
-    with pytest.raises(UsageError, match=r"there is only prior to compare\. Pass two systems"):
+    with pytest.raises(UsageError, match=r"a comparison needs two systems, and there is only 'prior'\. Pass two"):
         karat.compare("demo", "demo/prior")
     assert set(karat.compare("demo", "demo", **QUICK).systems) == {"perfect", "prior", "noisy"}
     assert [each.run.name for each in karat.evaluate_runs("demo", "demo")] == ["perfect", "prior", "noisy"]

@@ -112,6 +112,15 @@ def test_a_mixture_is_named_and_not_advised():
     assert "--offsets" not in note
 
 
+def test_few_predictions_at_tokens_instead_of_characters_are_named():
+    """Three of four predictions begin or end inside words, and no kind of offsets fits them."""
+    (document,) = documents("{}", n=1)
+    spans = ((0, 2), (3, 5), (6, 7), (0, 6))  # the last one is `Angela`
+    run = Run.from_responses([Response(document.id, tuple(Prediction(*span, "Q1") for span in spans))])
+    (warning, *_) = karat.evaluate(Corpus.from_documents([document]), run).notes
+    assert warning.startswith("warning: 3 of 4 predictions begin or end inside a word or with white space")
+
+
 def test_plurals_are_no_inclusive_ends():
     """A system that cuts plurals (German|s) in some documents has careless spans, not another kind of offsets."""
     texts = ["The Germans met Bob Ross and Ada Lovelace today."] * 3 + ["Bob Ross met Ada Lovelace in Ulm."] * 40
@@ -248,7 +257,7 @@ def test_exclusive_ends_in_a_table_that_looks_like_neleval(tmp_path):
     result = karat.evaluate(gold, karat.load_run(mine))
     assert f1(result) == 0.0
     assert "12 of 12 documents" in result.notes[0]
-    assert "as in neleval" in result.notes[0]
+    assert "exclusive ends in a table read as neleval" in result.notes[0]
     assert result.notes[0].endswith("pass --offsets exclusive (in Python, load_run with offsets='exclusive')")
     assert f1(karat.evaluate(gold, karat.load_run(mine, corpus=gold, offsets="exclusive"))) == 1.0
 

@@ -245,7 +245,7 @@ def _unknown_format_error(source: Source) -> InputError:
         source.label,
         actual=_describe_content(source.first_bytes),
         expected=f"a known format; nearest: {'; '.join(candidates)}" if candidates else "a known format",
-        remedy=f"Check the path, or {_advise_format()} (list: docs/reference/formats.md)"
+        remedy=f"Check the path, or {_advise_format()} (list: documentation page 'Formats')"
         + (hint if len(columns) > 1 else ""),
     )
 

@@ -40,6 +40,7 @@ from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.offsets.offset_kinds import OffsetKind, parse_offset_kind
+from karat.model.output.command_options import get_command
 from karat.model.output.progress import pause_garbage_collection, track_progress
 from karat.model.registry import get_plugin
 from karat.model.results.result import WARNING, Result
@@ -749,12 +750,12 @@ def _check_sides(gold: _Input, predictions: Sequence[_Input]) -> None:
 
 def _missing_side_error(item: _Input) -> UsageError:
     """Make the error for a single file that lacks gold labels or predictions."""
-    name = item.name
+    name, command = item.name, get_command()
     if item.kind == "predictions":
-        return UsageError(f"{name} has no gold labels. Pass the gold standard before it: karat score GOLD {name}")
+        return UsageError(f"{name} has no gold labels. Pass the gold standard before it: {command} GOLD {name}")
     stored = expand_stored_predictions(name) != [name]
-    hint = f"; to score its stored predictions: karat score {name} {name}" if stored else ""
-    return UsageError(f"{name} has no predictions. Pass them after it: karat score {name} PREDICTIONS{hint}")
+    hint = f"; to score its stored predictions: {command} {name} {name}" if stored else ""
+    return UsageError(f"{name} has no predictions. Pass them after it: {command} {name} PREDICTIONS{hint}")
 
 
 def load_gold_and_runs(

@@ -61,11 +61,6 @@ def format_suggestions(names: Sequence[str]) -> str:
     return f"Did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
-def see_page(title: str) -> str:
-    """Return the phrase that sends readers of a message to a page of the documentation, by its title."""
-    return f"See the page {title!r} of the documentation"
-
-
 class KaratError(Exception):
     """The base class of all exceptions that Karat raises; the message is meant for users."""
 

@@ -48,7 +48,7 @@ _DESCRIPTIONS = {
     OffsetKind.NFD: "code points of the decomposed text (NFD)",
     OffsetKind.NFC: "code points of the composed text (NFC)",
     OffsetKind.INCLUSIVE: "code points with inclusive ends",
-    OffsetKind.EXCLUSIVE: "code points with exclusive ends read as inclusive (as in neleval)",
+    OffsetKind.EXCLUSIVE: "code points with ends one too large (exclusive ends in a table read as neleval)",
     OffsetKind.ONE_BASED: "code points counted from 1",
     OffsetKind.ONE_BASED_INCLUSIVE: "code points counted from 1 with inclusive ends",
 }

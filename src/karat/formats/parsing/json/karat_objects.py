@@ -18,7 +18,7 @@ from karat.formats.parsing.surfaces.entries import (
     TYPE_NAMES,
 )
 from karat.model.document import Candidate, Document, InventedMention, Label, Tag, Triple, WrittenPrediction
-from karat.model.errors import InputError, format_suggestions, see_page
+from karat.model.errors import InputError, format_suggestions
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 
@@ -60,7 +60,7 @@ def convert_object(value: object, object_type: type[_T], location: str, *, alter
     except msgspec.ValidationError as problem:
         actual, expected = _explain_problem(str(problem), object_type)
         suggestion = _suggest_field(str(problem), object_type)
-        advice = f"{suggestion}{see_page('Karat files')} for the fields{alternative}"
+        advice = f"{suggestion}See the documentation page 'Karat files' for the fields{alternative}"
     raise InputError(location, actual=actual, expected=expected, remedy=advice)
 
 
