@@ -61,7 +61,7 @@ class ColumnRoles(msgspec.Struct, frozen=True):
         Raise `UsageError` for unknown, repeated or missing roles.
         """
         pairs = (
-            [(role, str(name) if type(name) is int else name) for role, name in columns.items()]
+            [(role, str(name) if isinstance(name, int) else name) for role, name in columns.items()]
             if isinstance(columns, Mapping)
             else [_parse_pair(part) for part in columns.split(",")]
         )
