@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -60,7 +61,7 @@ BAD_GOLD = {
     "half a surrogate": ('{"id":"a","text":"\\ud800"}', ":1", "surrogate"),
     "a score of NaN in a tag": (gold(tags=[{"entity": "Q1", "score": float("nan")}]), ":1", "finite"),
     "an empty id": (label(entity=""), ":1", "an empty entity id"),
-    "predictions as gold": (json.dumps(GOOD_PREDICTIONS), ":1", "Pass the gold file first"),
+    "predictions as gold": (json.dumps(GOOD_PREDICTIONS), ":1", "Pass the gold standard first"),
     "an array of other objects": (json.dumps([{"name": "x"}]), "", "one JSON array"),
     "an array that is cut off": (json.dumps([GOOD_GOLD])[:-1], "", "truncated"),
     "an array with a bad document": (json.dumps([GOOD_GOLD, {**GOOD_GOLD, "id": True}]), ":2", "id"),
@@ -174,6 +175,23 @@ def test_damaged_files(name, content, said, karat_cli, tmp_path):
     path = tmp_path / name
     path.write_bytes(content)
     refused(karat_cli("score", path, path), str(path), said)
+
+
+@pytest.mark.parametrize("name", ["gold.jsonl", "gold.csv", "gold.txt"])
+def test_zip_files_are_not_read_as_exports_of_a_tool(name, karat_cli, tmp_path):
+    """doccano exports zip files of JSONL, too; the advice is the same if the format is named."""
+    path = tmp_path / "gold.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, gold())
+    for options in ((), ("--gold-format", "karat-jsonl")):
+        refused(karat_cli("score", path, "demo/prior", *options), str(path), "Unzip it: unzip gold.zip")
+
+
+def test_spreadsheets_are_named(karat_cli, tmp_path):
+    path = tmp_path / "gold.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+    refused(karat_cli("score", path, "demo/prior"), str(path), "Save it as CSV")
 
 
 def test_folders_and_missing_files(karat_cli, tmp_path):

@@ -180,7 +180,7 @@ def test_folders_and_swapped_files(karat_cli, files):
     (files / "folder" / "mine.jsonl").write_text(lines(PREDICTIONS), encoding="utf-8")
     check_refusal(karat_cli("score", files / "gold.jsonl", files / "folder"), files / "folder", "pass a file in the")
     swapped = karat_cli("score", files / "mine.jsonl", files / "gold.jsonl")
-    check_refusal(swapped, files / "mine.jsonl", "found a line of predictions; .* Pass the gold file first")
+    check_refusal(swapped, files / "mine.jsonl", "found predictions; .* Pass the gold standard first")
 
 
 @pytest.mark.parametrize(

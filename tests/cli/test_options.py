@@ -15,7 +15,7 @@ from karat.data.custom_tables import CustomTables
 from karat.data.format_detection import detect_format
 from karat.matching.read.document_id_check import unknown_document_error
 from karat.model.errors import InputError
-from karat.model.output.command_options import use_command_options
+from karat.model.output.command_options import use_command
 from karat.storage.files import Source
 from tests.conftest import ROOT
 
@@ -202,7 +202,7 @@ READERS = [name for name, command in COMMANDS.items() if "--on-error" in list_fl
 def test_messages_recommend_options_of_the_command(name, tmp_path):
     path = tmp_path / "unknown.jsonl"
     path.write_text("neither gold nor predictions")
-    with use_command_options(list_flags(COMMANDS[name])):
+    with use_command(f"karat {name}", list_flags(COMMANDS[name])):
         with pytest.raises(InputError) as unknown_format:
             detect_format(Source(str(path)), None, CustomTables())
         unknown_document = unknown_document_error("x", "z", "gold", 0, pa.array(["a"]), pa.array(["z"]))

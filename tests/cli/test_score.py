@@ -166,19 +166,32 @@ def test_runs_of_one_name_are_told_apart(karat_cli, tmp_path):
 
 
 def test_likely_mistakes_are_hinted_at(karat_cli, tmp_path):
-    rows = [
-        {
-            "id": d.id,
-            "predictions": [{"start": x.start, "end": x.end + 1, "entity": x.entity} for x in d.labels if x.entity],
-        }
-        for d in karat.load("demo")
-        if d.id.startswith("news")
-    ]
+
+    def write_shifted(path, start, end):
+        path.write_text(
+            "\n".join(
+                json.dumps(
+                    {
+                        "id": d.id,
+                        "predictions": [
+                            {"start": x.start + start, "end": x.end + end, "entity": x.entity}
+                            for x in d.labels
+                            if x.entity and x.end - x.start > 2
+                        ],
+                    }
+                )
+                for d in karat.load("demo")
+                if d.id.startswith("news")
+            )
+        )
+
     shifted, foreign, text = tmp_path / "shifted.jsonl", tmp_path / "foreign.jsonl", tmp_path / "text.jsonl"
-    shifted.write_text("\n".join(map(json.dumps, rows)))
     foreign.write_text('{"id":"news-01","predictions":[{"start":0,"end":10,"entity":"http://example.org/Q48525"}]}')
     text.write_text('{"id":"news-01","predictions":[{"start":0,"end":10,"entity":"NIL"}]}')
+    write_shifted(shifted, 1, -1)  # as no kind of offsets has it
     assert "begin or end inside a word or with white space" in " ".join(karat_cli("score", "demo", shifted).out.split())
+    write_shifted(shifted, 0, 1)
+    assert "ends one too large" in " ".join(karat_cli("score", "demo", shifted).out.split())
     assert "1 prediction cannot match any gold id" in karat_cli("score", "demo", foreign).out
     assert "NIL is written as null" in karat_cli("score", "demo", text).out
 
@@ -258,6 +271,13 @@ def test_where_some_files_hold_predictions_only_the_first_is_the_gold(karat_cli,
     (tmp_path / "mine.jsonl").write_text('{"id":"1","predictions":[]}')
     ran = karat_cli("score", one, tmp_path / "mine.jsonl", "--json", "-")
     assert karat.Result.from_json(ran.out.encode()).run == "mine"
+
+
+def test_a_missing_file_is_asked_for_with_the_running_command(karat_cli, tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    karat.save(karat.load("demo"), gold)
+    for command, *options in (("why", "--reference-profile", "gerbil"), ("show",)):
+        assert f"Pass them after it: karat {command} {gold} PREDICTIONS" in karat_cli(command, gold, *options).err
 
 
 @pytest.mark.parametrize(

@@ -71,29 +71,25 @@ def test_the_command_pairs_by_text_too(tmp_path, karat_cli):
 def test_without_texts_the_ranges_are_said_first(tmp_path):
     with pytest.raises(InputError) as refused:
         karat.load_run(predictions(tmp_path, 1, own=False), corpus=gold())
-    assert refused.value.actual == (
-        "document '3', which gold does not have: the ids here are 1–3, the ids of gold are 0–2"
-    )
+    assert refused.value.actual == ("document '3', which gold does not have: the ids 1–3 here and 0–2 in gold")
     assert refused.value.remedy.startswith("Number the documents of both files the same way (subtract 1 here)")
 
 
 def test_offsets_come_after_ids(tmp_path):
     with pytest.raises(InputError) as refused:
         karat.load_run(predictions(tmp_path, 1, TEXTS[:2], own=False, end=11), corpus=gold())
-    assert refused.value.actual.startswith("the ids here are 1–2, the ids of gold are 0–2, and prediction [0, 11)")
+    assert refused.value.actual.startswith("the ids 1–2 here and 0–2 in gold, and prediction [0, 11)")
 
 
 def test_another_text_under_a_known_number(tmp_path):
-    with pytest.raises(
-        InputError, match="the ids here are 1–3, the ids of gold are 0–2, and another text of document '1'"
-    ):
+    with pytest.raises(InputError, match="the ids 1–3 here and 0–2 in gold, and another text of document '1'"):
         karat.load_run(predictions(tmp_path, 1, [text + "!" for text in TEXTS]), corpus=gold())
 
 
 def test_ids_that_are_no_numbers_are_shown(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": "doc-1", "predictions": []}\n')
-    with pytest.raises(InputError, match="the ids here are 'doc-1', the ids of gold are '0', '1', …"):
+    with pytest.raises(InputError, match="the ids 'doc-1' here and '0', '1', … in gold"):
         karat.load_run(path, corpus=gold())
 
 

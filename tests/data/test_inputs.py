@@ -94,6 +94,72 @@ def test_dictionaries_are_checked_like_files():
         karat.load([{"id": "a", "text": "Ada", "labels": [{"start": 0, "end": 9}]}])
 
 
+GOLD = {"id": "a", "text": "Ada met Bob.", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}
+RESPONSE = {"id": "a", "predictions": [{"start": 0, "end": 3, "entity": "Q1"}]}
+
+
+def rename(item, name, other):
+    return {other if key == name else key: value for key, value in item.items() if other or key != name}
+
+
+@pytest.mark.parametrize(
+    ("gold", "predictions", "message"),
+    [
+        (rename(GOLD, "text", None), RESPONSE, "document 1: found no field `text`"),
+        (rename(GOLD, "text", "txt"), RESPONSE, "unknown field `txt`.*Did you mean 'text'"),
+        (rename(GOLD, "labels", "labls"), RESPONSE, "unknown field `labls`.*Did you mean 'labels'"),
+        (RESPONSE, GOLD, "found predictions; expected gold labels.*Pass the gold standard first"),
+        (GOLD, rename(RESPONSE, "predictions", "preds"), "unknown field `preds`.*Did you mean 'predictions'"),
+        (GOLD, {"id": "a", "preds": []}, "unknown field `preds`.*Did you mean 'predictions'"),
+        (GOLD, ("a", 0.5, 3, "Q1"), "Expected `int`, got `float` - at .*start"),
+    ],
+)
+def test_misspelt_fields_of_dictionaries_are_named_as_in_files(gold, predictions, message):
+    with pytest.raises(karat.InputError, match=message):
+        karat.evaluate([gold], [predictions])
+
+
+def test_integers_are_ids_of_dictionaries_as_in_files():
+    result = karat.evaluate([{**GOLD, "id": 7}], [{**RESPONSE, "id": 7}])
+    assert result["strong:micro.f1"] == 1
+
+
+def test_gold_documents_are_predictions_as_in_files():
+    for documents in ([GOLD], list(karat.load([GOLD]))):
+        result = karat.evaluate([GOLD], documents)
+        assert result["strong:micro.f1"] == 1
+        assert "gold labels, which are scored as predictions" in result.notes[0]
+
+
+def test_whole_floating_point_numbers_are_offsets():
+    """pandas turns a column of integers with a missing value into floating-point numbers."""
+    for predictions in ([("a", 0.0, 3.0, "Q1")], [{"doc": "a", "start": 0.0, "end": 3.0, "entity": "Q1"}]):
+        assert karat.evaluate([GOLD], predictions)["strong:micro.f1"] == 1
+        assert karat.evaluate(predictions, predictions)["strong:micro.f1"] == 1
+
+
+def test_no_predictions_at_all_are_refused_with_what_to_pass():
+    with pytest.raises(UsageError, match=r'\[\{"id": "…", "predictions": \[\]\}\]'):
+        karat.evaluate([GOLD], [])
+    assert karat.evaluate([GOLD], [{"id": "a", "predictions": []}])["strong:micro.f1"] == 0
+
+
+def test_columns_may_be_integers(tmp_path):
+    path = tmp_path / "mine.tsv"
+    path.write_text("a\t0\t3\tQ1\n", encoding="utf-8")
+    run = karat.load_run(path, columns={"doc": 1, "start": 2, "end": 3, "entity": 4})
+    assert karat.evaluate([GOLD], run)["strong:micro.f1"] == 1
+
+
+def test_a_result_is_saved_as_json_only(tmp_path):
+    result = karat.evaluate([GOLD], [RESPONSE])
+    for name in ("scores.csv", "scores.xyz", "scores"):
+        with pytest.raises(UsageError, match=f"{name}: a result is written as JSON.*Result.to_frame"):
+            karat.save(result, tmp_path / name)
+    karat.save(result, tmp_path / "scores.json.gz")
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.json.gz"]
+
+
 def test_predictions_by_text_in_dictionaries_are_located():
     gold = [{"id": "a", "text": "Ada met Bob.", "labels": [{"start": 8, "end": 11, "entity": "Q2"}]}]
     result = karat.evaluate(gold, [{"id": "a", "predictions": [{"text": "Bob", "entity": "Q2"}]}])
@@ -215,7 +281,7 @@ def test_systems_may_bring_their_gold_standard(gold, prior, noisy):
 
 
 def test_one_string_is_one_system_or_all_stored_predictions():
-    with pytest.raises(UsageError, match=r"there is only prior to compare\. Pass two systems"):
+    with pytest.raises(UsageError, match=r"a comparison needs two systems, and there is only 'prior'\. Pass two"):
         karat.compare("demo", "demo/prior")
     assert set(karat.compare("demo", "demo", **QUICK).systems) == {"perfect", "prior", "noisy"}
     assert [each.run.name for each in karat.evaluate_runs("demo", "demo")] == ["perfect", "prior", "noisy"]

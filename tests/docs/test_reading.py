@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
@@ -57,6 +58,35 @@ def test_the_page_about_models_names_every_field_and_every_count_that_is_read(in
 def test_every_role_of_a_column_is_documented():
     page = (ROOT / FORMATS).read_text(encoding="utf-8")
     assert [role for role in ROLES if f"`{role}`" not in page] == []
+
+
+def _list_messages(tree):
+    """Strings of a module without docstrings of code; the docstring of a command is its help."""
+    code = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+        if getattr(node, "name", "") != "command"
+    }
+    notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    commands = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "command"]
+    yield from (ast.get_docstring(node) or "" for node in commands)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in code | notes:
+            yield node.value
+
+
+def test_messages_name_pages_by_titles_that_exist():
+    """An installed package has no docs folder, so that a path would lead nowhere."""
+    titles = {path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for path in list_pages()}
+    modules = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src" / "karat").rglob("*.py")]
+    messages = [" ".join(message.split()) for module in modules for message in _list_messages(module)]
+    assert [message for message in messages if re.search(r"docs/\S+\.md", message)] == []
+    named = {title for message in messages for title in re.findall(r"documentation page '(.*?)'", message)}
+    assert len(named) > 5
+    assert named <= titles
 
 
 def test_the_format_of_the_contributing_page_works(karat_cli, in_folder, tmp_path):

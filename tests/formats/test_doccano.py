@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import pytest
 
@@ -86,3 +87,15 @@ def test_alternatives_share_a_span(tmp_path):
 def test_broken_lines_give_one_error_with_its_place(line, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read(tmp_path, {"text": "Ada", "label": [[0, 3, "PER"]]}, line)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("first", ['{"id": 1, "text": "Ada", "label": [[0, 3, "PER"]]}\n', ""])
+def test_a_zip_file_of_annotators_is_recognised_by_its_first_file(first, method, tmp_path):
+    """The export has a file per annotator; one who annotated nothing has an empty file."""
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("anna.jsonl", first)
+        archive.writestr("ben.jsonl", '{"id": 1, "text": "Ada", "label": [[0, 3, "PER"]]}\n')
+    (document,) = karat.load(path)
+    assert document.text == "Ada"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat import InputError, KaratError, UnknownNameError, UsageError
-from karat.formats.parsing.surfaces.columns import ColumnRoles
+from karat.formats.parsing.surfaces.columns import ColumnRoles, suggest_roles
 from karat.formats.parsing.surfaces.table import make_table_format
 from tests.formats.broken import nearly, read_or_refused
 
@@ -67,6 +67,33 @@ def test_a_table_without_header_has_numbers(tmp_path):
     path = written(tmp_path, table(",", header=False), "t.csv")
     numbers = {"doc": "1", "text": "2", "start": "3", "end": "4", "entity": "5"}
     assert items(karat.load(path, columns=numbers), "labels") == FOUND
+
+
+def test_a_row_of_data_is_no_header(tmp_path):
+    """`d1 0 6 Q64` is a mention: as a header it would be lost, one of two predictions."""
+    path = written(tmp_path, "d1\t0\t6\tQ64\tBerlin\nd1\t23\t29\tQ36\tPoland\n", "five.tsv")
+    with pytest.raises(InputError, match="Count them: --columns doc=1,start=2,end=3,entity=4"):
+        karat.load_run(path, columns={"doc": "d1", "start": "0", "end": "6", "entity": "Q64"})
+    columns = {"doc": "1", "start": "2", "end": "3", "entity": "4"}
+    assert items(karat.load_run(path, columns=columns), "predictions") == {"d1": [(0, 6, "Q64"), (23, 29, "Q36")]}
+
+
+@pytest.mark.parametrize(
+    ("names", "roles"),
+    [
+        ("d1,0,6,Q64,Berlin", "doc=1,start=2,end=3,entity=4"),
+        ("d1,0,6,Berlin,Q64,0.9", "doc=1,start=2,end=3,entity=5,score=6"),
+        ("17,0,6,Berlin", "doc=1,start=2,end=3,entity=4"),
+        ("d1,0", "doc=1,start=2,end=…,entity=…"),
+        ("d1,0,6,0.5", "doc=1,start=2,end=3,entity=…,score=4"),
+        ("doc,start,end,entity,type,score", "doc=doc,start=start,end=end,entity=entity,type=type,score=score"),
+        ("id,spans.start,spans.end,spans.qid,label", "doc=id,start=spans.start,end=spans.end,entity=spans.qid"),
+        ("Doc ID,Start,End,QID", "'doc=Doc ID,start=Start,end=End,entity=QID'"),
+    ],
+)
+def test_suggested_columns_can_be_pasted(names, roles):
+    """Names with spaces are quoted, rows without header counted, and scores are not lost."""
+    assert suggest_roles(names.split(",")) == roles
 
 
 def test_lists_of_mentions_inside_of_objects(tmp_path):
@@ -207,6 +234,38 @@ def test_a_length_takes_the_place_of_an_end(tmp_path):
             ColumnRoles.from_columns({"doc": "id", "start": "spans.at", "end": end})
     with pytest.raises(UsageError, match="Write one of them"):
         ColumnRoles.from_columns({**roles, "end": "stop"})
+
+
+def test_columns_that_match_no_file_leave_no_output(tmp_path, karat_cli):
+    """The rows are read as neleval all the same, so that only the check before the output can stop the command."""
+    gold = written(tmp_path, json.dumps({"id": "a", "text": "Ada met Bob.", "labels": []}) + "\n", "gold.jsonl")
+    mine = written(tmp_path, "a\t0\t3\tQ1\t0.9\n", "mine.tsv")
+    columns, out = ("--columns", "doc=0,start=1,end=2"), tmp_path / "out.jsonl"
+    for arguments in (
+        ("score", gold, mine, "--json", out),
+        ("report", "--gold", gold, mine, "--out", tmp_path / "out.html"),
+        ("data", "convert", mine, out, "--gold", gold),
+    ):
+        ran = karat_cli(*arguments, *columns)
+        assert (ran.code, ran.out) == (2, "")
+        assert "mine.tsv has no 0 (columns, counted from 1: 1, 2, 3, 4, 5)" in ran.err
+        assert not list(tmp_path.glob("out.*"))
+
+
+def test_columns_of_a_later_dataset_do_not_stop_a_run(tmp_path, karat_cli):
+    """Predictions for the first dataset are written before the table of the second one is read."""
+    gold = written(tmp_path, json.dumps({"id": "a", "text": "Ada met Bob.", "labels": []}) + "\n", "gold.jsonl")
+    other = written(tmp_path, "doc,body,begin,end,qid\na,Ada met Bob.,0,3,Q1\n", "table.csv")
+    roles = "doc=doc,text=body,start=begin,end=end,entity=qid"
+    ran = karat_cli("run", "popular", "--on", gold, "--on", other, "--columns", roles, "--out", tmp_path / "runs")
+    assert ran.code == 0, ran.err
+
+
+def test_columns_that_match_no_file_are_named_once(tmp_path, karat_cli):
+    gold = written(tmp_path, json.dumps({"id": "a", "text": "Ada met Bob.", "labels": []}) + "\n", "gold.jsonl")
+    mine = written(tmp_path, "Doc ID,Start\na,0\n", "mine.csv")
+    ran = karat_cli("score", gold, mine, "--columns", "doc=DocID,mention=x")
+    assert (ran.code, ran.err.count("match no file")) == (2, 1)
 
 
 def test_columns_that_match_no_file_are_named_beside_another_error(tmp_path, karat_cli):

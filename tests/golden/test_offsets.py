@@ -86,7 +86,7 @@ def test_python_functions_warn_where_they_are_called():
         karat.compare(corpus, {"a": run, "b": run})
 
 
-@pytest.mark.parametrize("kind", [OffsetKind.INCLUSIVE, OffsetKind.ONE_BASED, OffsetKind.ONE_BASED_INCLUSIVE])
+@pytest.mark.parametrize("kind", [kind for kind in OTHERS if kind.shift != (0, 0)])
 def test_shifted_spans(kind):
     gold = documents("{}")
     result = karat.evaluate(Corpus.from_documents(gold), Run.from_responses(answered(gold, kind)))
@@ -110,6 +110,15 @@ def test_a_mixture_is_named_and_not_advised():
     assert "in 3 of 12 documents" in note
     assert "9 other documents fit only as code points" in note
     assert "--offsets" not in note
+
+
+def test_few_predictions_at_tokens_instead_of_characters_are_named():
+    """Three of four predictions begin or end inside words, and no kind of offsets fits them."""
+    (document,) = documents("{}", n=1)
+    spans = ((0, 2), (3, 5), (6, 7), (0, 6))  # the last one is `Angela`
+    run = Run.from_responses([Response(document.id, tuple(Prediction(*span, "Q1") for span in spans))])
+    (warning, *_) = karat.evaluate(Corpus.from_documents([document]), run).notes
+    assert warning.startswith("warning: 3 of 4 predictions begin or end inside a word or with white space")
 
 
 def test_plurals_are_no_inclusive_ends():
@@ -172,7 +181,7 @@ def test_every_command_warns(karat_cli, tmp_path):
     assert "converted from UTF-16 units to code points: 3" in ran.err
 
 
-@pytest.mark.parametrize("kind", [*TEXTS, OffsetKind.INCLUSIVE])
+@pytest.mark.parametrize("kind", [*TEXTS, OffsetKind.INCLUSIVE, OffsetKind.EXCLUSIVE])
 def test_a_conversion_of_code_points_is_named(karat_cli, tmp_path, kind):
     """Twelve documents have the characters that count otherwise; the file counts code points already."""
     gold = documents(TEXTS.get(kind, "{}"), n_special=12)
@@ -239,6 +248,28 @@ def test_one_character_with_an_inclusive_end(tmp_path):
     assert (response.predictions[0].start, response.predictions[0].end) == (4, 5)
 
 
+def test_exclusive_ends_in_a_table_that_looks_like_neleval(tmp_path):
+    """Rows of document, start, end, id and score are neleval's, with inclusive ends: `Berlin ` for `Berlin`, F1 0."""
+    gold = karat.load(write(tmp_path / "gold.jsonl", documents("{}")))
+    mine = tmp_path / "mine.tsv"
+    rows = [f"{d.id}\t{label.start}\t{label.end}\t{label.entity}\t0.9\n" for d in gold for label in d.labels]
+    mine.write_text("".join(rows), encoding="utf-8")
+    result = karat.evaluate(gold, karat.load_run(mine))
+    assert f1(result) == 0.0
+    assert "12 of 12 documents" in result.notes[0]
+    assert "exclusive ends in a table read as neleval" in result.notes[0]
+    assert result.notes[0].endswith("pass --offsets exclusive (in Python, load_run with offsets='exclusive')")
+    assert f1(karat.evaluate(gold, karat.load_run(mine, corpus=gold, offsets="exclusive"))) == 1.0
+
+
+def test_a_span_of_one_character_cannot_have_an_exclusive_end(tmp_path):
+    """The row [4, 4] becomes [4, 5) with an inclusive end; with an exclusive end, [4, 4) would be empty."""
+    mine = tmp_path / "mine.tsv"
+    mine.write_text("d\t4\t4\tQ1\t0.9\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"\[4, 5\), which would be \[4, 4\).*Omit --offsets exclusive"):
+        karat.load_run(mine, offsets="exclusive")
+
+
 def test_an_end_after_the_text_names_the_kind():
     text = "😀😀 Ada Lovelace met Bob Ross in Ulm"
     gold = [
@@ -271,7 +302,7 @@ def test_without_texts_there_is_no_conversion(tmp_path):
     mine = write(tmp_path / "mine.jsonl", answered(documents("😀 {}"), OffsetKind.UTF16))
     with pytest.raises(karat.UsageError, match="needs the texts"):
         karat.load_run(mine, offsets="utf16")
-    with pytest.raises(karat.UnknownNameError, match="utf16"):
+    with pytest.raises(karat.UnknownNameError, match="Did you mean 'utf16'"):
         karat.load_run(mine, offsets="utf-16")
 
 

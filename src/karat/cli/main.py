@@ -136,7 +136,7 @@ def _run() -> None:
         echo(f"karat: {describe_os_error(problem)}", err=True)
         sys.exit(2)
     except MemoryError:
-        echo("karat: out of memory. Split the input, or see docs/how-to/large-data.md.", err=True)
+        echo("karat: out of memory. Split the input, or see the documentation page 'Score large data'.", err=True)
         sys.exit(2)
 
 

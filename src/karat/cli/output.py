@@ -12,7 +12,7 @@ import click
 from karat.cli.progress import hide_progress
 from karat.model.output.control_chars import escape_lines
 from karat.model.output.text_layout import wrap_text
-from karat.storage.atomic_writing import open_for_writing
+from karat.storage.atomic_writing import open_for_writing, run_output_check
 
 if TYPE_CHECKING:
     from karat.model.corpus import Corpus
@@ -96,6 +96,8 @@ def echo(text: str, *, nl: bool = True, err: bool = False) -> None:
 
     `err` prints to standard error, `nl` adds a line break. The progress line is cleared first.
     """
+    if not err:
+        run_output_check()
     hide_progress()
     page = escape_lines(text)
     if err and sys.stderr.isatty():  # in a file, each message stays on one line for searching

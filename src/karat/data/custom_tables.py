@@ -48,7 +48,9 @@ class CustomTables:
             if not missing_columns:
                 self._used.add(columns)
                 return make_table_format(columns, self.report)
-            self._missing.setdefault(str(columns), []).append(_describe_missing(source, missing_columns))
+            is_headerless = columns.is_headerless
+            reason = _describe_missing(source, missing_columns, is_headerless=is_headerless)
+            self._missing.setdefault(str(columns), []).append(reason)
         if self.strict:
             self.check_readable(source)
         return None
@@ -80,7 +82,7 @@ class CustomTables:
 
     def _describe_unused(self, columns: ColumnRoles) -> str:
         """Return a message that says why a set of columns matched no file."""
-        reasons = "; ".join(self._missing.get(str(columns), ["no table was read"]))
+        reasons = "; ".join(dict.fromkeys(self._missing.get(str(columns), ["no table was read"])))
         return f"the columns {columns} match no file: {reasons}. Correct the column names."
 
 
@@ -105,12 +107,13 @@ def _find_token_format(source: ByteSource, columns: ColumnRoles) -> Format | Non
     return make_format(token_columns, has_header=not columns.is_headerless)
 
 
-def _describe_missing(source: ByteSource, missing_columns: Sequence[str]) -> str:
+def _describe_missing(source: ByteSource, missing_columns: Sequence[str], *, is_headerless: bool) -> str:
     """Return which columns a file lacks and which columns it has."""
-    from karat.formats.parsing.surfaces.table_rows import read_column_names
+    from karat.formats.parsing.surfaces.table_rows import is_nested, read_column_names
 
-    names = read_column_names(source)
-    content = f"columns: {', '.join(names[:20])}" if names else "not a table"
+    names = read_column_names(source, is_headerless=is_headerless)
+    title = "columns, counted from 1" if is_headerless and not is_nested(source) else "columns"
+    content = f"{title}: {', '.join(names[:20])}" if names else "not a table"
     return f"{source.label} has no {', '.join(missing_columns)} ({content})"
 
 
@@ -134,7 +137,8 @@ def use_custom_tables(tables: CustomTables) -> Iterator[None]:
         yield
     except KaratError as problem:
         for message in tables.list_unused():
-            problem.add_note(message)
+            if message != str(problem):
+                problem.add_note(message)
         raise
     finally:
         _CURRENT.reset(token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from karat.data.custom_tables import CustomTables
-from karat.formats.parsing.surfaces.columns import suggest_roles
+from karat.formats.parsing.annotation_tools.archives import ZIP_MAGIC
+from karat.formats.parsing.surfaces.columns import is_data_row, suggest_roles
 from karat.formats.parsing.surfaces.table_rows import read_nested_names
 from karat.model.errors import InputError, KaratError
 from karat.model.output.command_options import find_options
@@ -65,6 +67,9 @@ _UNREAD_ENCODINGS: Final = (
     _UnreadEncoding(
         re.compile(rb"BZh[1-9]1AY&SY"), "a bzip2 file", _UNCOMPRESSED, "Decompress it: bunzip2 --keep FILE"
     ),
+    _UnreadEncoding(
+        re.compile(rb"PK\x03\x04.{26}\[Content_Types\]", re.DOTALL), "an Office file", "CSV", "Save it as CSV in UTF-8"
+    ),
     _UnreadEncoding(re.compile(rb"\xfd7zXZ\x00"), "an xz file", _UNCOMPRESSED, "Decompress it: unxz --keep FILE"),
 )
 
@@ -101,9 +106,16 @@ def detect_format(source: Source, format_name: str | None, tables: CustomTables)
             expected="UTF-8 text",
             remedy=f"Convert it: iconv -f UTF-16 -t UTF-8 {name} > utf8-{name}",
         )
+    is_zip = not source.is_folder and source.first_bytes.startswith(ZIP_MAGIC)
     if format_name is not None:
         named_format = get_plugin("formats", format_name, Format)
-        return _wrap_readers(named_format, format_name) if format_name.endswith(".py") else named_format
+        if format_name.endswith(".py"):
+            return _wrap_readers(named_format, format_name)
+        if is_zip and not named_format.recognises(source.first_bytes):
+            raise _zip_error(source)
+        return named_format
+    if is_zip and not _matching_formats(source):
+        raise _zip_error(source)
     if (table := tables.find_format(source)) is not None:
         return table
     if not source.is_folder:
@@ -124,6 +136,16 @@ def detect_format(source: Source, format_name: str | None, tables: CustomTables)
         )
     tables.check_readable(source)
     raise _unknown_format_error(source)
+
+
+def _zip_error(source: Source) -> InputError:
+    """Return the error for a zip file that is no export of an annotation tool."""
+    return InputError(
+        source.label,
+        actual="a zip file that is no export of doccano or INCEpTION",
+        expected=_UNCOMPRESSED,
+        remedy=f"Unzip it: unzip {shlex.quote(Path(source.path).name)}, and pass the file in it",
+    )
 
 
 def _wrap_readers(spec: Format, name: str) -> Format:
@@ -223,7 +245,7 @@ def _unknown_format_error(source: Source) -> InputError:
         source.label,
         actual=_describe_content(source.first_bytes),
         expected=f"a known format; nearest: {'; '.join(candidates)}" if candidates else "a known format",
-        remedy=f"Check the path, or {_advise_format()} (list: docs/reference/formats.md)"
+        remedy=f"Check the path, or {_advise_format()} (list: documentation page 'Formats')"
         + (hint if len(columns) > 1 else ""),
     )
 
@@ -244,9 +266,9 @@ def _is_prose(source: Source) -> bool:
 
 
 def _list_columns(columns: list[str]) -> str:
-    """Return a phrase with the first column names, for a message."""
-    names = ", ".join(name[:30] for name in columns[:_MAX_COLUMNS])
-    return f"it has {names}{', …' if len(columns) > _MAX_COLUMNS else ''}"
+    """Return a phrase with the first column names, or with the first row if it seems to be data, for a message."""
+    names = ", ".join(name[:30] for name in columns[:_MAX_COLUMNS]) + ", …" * (len(columns) > _MAX_COLUMNS)
+    return f"counted from 1 if it has no header; first row: {names}" if is_data_row(columns) else f"it has {names}"
 
 
 class SimilarFormat(NamedTuple):

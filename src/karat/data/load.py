@@ -41,6 +41,7 @@ from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.offsets.offset_kinds import OffsetKind, parse_offset_kind
+from karat.model.output.command_options import get_command
 from karat.model.output.progress import pause_garbage_collection, track_progress
 from karat.model.registry import get_plugin
 from karat.model.results.result import WARNING, Result
@@ -74,7 +75,7 @@ def load(
     text: bool = True,
     on_error: OnError | None = None,
     duplicate_ids: DuplicateIds | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | int] | None = None,
     spans_key: str | None = None,
 ) -> Corpus:
     """Load a gold standard by registered name (`demo`, `msnbc@guo2018`), by path, or from standard input (`-`).
@@ -120,7 +121,7 @@ def load_run(
     duplicate_ids: DuplicateIds | None = None,
     span_mismatch: SpanMismatch | None = None,
     offsets: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | int] | None = None,
     spans_key: str | None = None,
 ) -> Run:
     """Load a system's predictions from a path, from `-`, or by name (`demo/prior` are stored predictions).
@@ -137,7 +138,7 @@ def load_run(
     `system`: name of the run.
     `span_mismatch`: `fail` raises an error if a prediction's text differs from the text at its span, `realign` moves
     the span to the text and counts it.
-    `offsets`: what the offsets count, if not code points: `utf16`, `bytes`, `inclusive`, `one-based`,
+    `offsets`: what the offsets count, if not code points: `utf16`, `bytes`, `inclusive`, `exclusive`, `one-based`,
     `one-based-inclusive`, `crlf`, `lf`, `nfd` or `nfc`. They are converted and counted in `Run.skipped`; this needs a
     text, from `corpus` or the file.
     `format`, `on_error`, `duplicate_ids`, `columns` and `spans_key`: see `load`.
@@ -198,7 +199,7 @@ class _RunSource(NamedTuple):
         return run if self.system in (None, run.name) else replace(run, name=self.system)
 
 
-def _check_one_reader(source: object, columns: Mapping[str, str] | None, spans_key: str | None) -> None:
+def _check_one_reader(source: object, columns: Mapping[str, str | int] | None, spans_key: str | None) -> None:
     """Raise `UsageError` if a span group is named for something else than `Doc` objects."""
     if spans_key is not None and (columns is not None or isinstance(source, str | os.PathLike | Corpus | Run)):
         raise UsageError(
@@ -226,7 +227,7 @@ def _merge_error_policy(
     )
 
 
-def _custom_tables_from(columns: Mapping[str, str] | None) -> CustomTables:
+def _custom_tables_from(columns: Mapping[str, str | int] | None) -> CustomTables:
     """Return custom tables with `columns`, or the current custom tables if `columns` is None."""
     return get_custom_tables() if columns is None else CustomTables((ColumnRoles.from_columns(columns),), strict=True)
 
@@ -755,12 +756,12 @@ def _check_sides(gold: _Input, predictions: Sequence[_Input]) -> None:
 
 def _missing_side_error(item: _Input) -> UsageError:
     """Make the error for a single file that lacks gold labels or predictions."""
-    name = item.name
+    name, command = item.name, get_command()
     if item.kind == "predictions":
-        return UsageError(f"{name} has no gold labels. Pass the gold standard before it: karat score GOLD {name}")
+        return UsageError(f"{name} has no gold labels. Pass the gold standard before it: {command} GOLD {name}")
     stored = expand_stored_predictions(name) != [name]
-    hint = f"; to score its stored predictions: karat score {name} {name}" if stored else ""
-    return UsageError(f"{name} has no predictions. Pass them after it: karat score {name} PREDICTIONS{hint}")
+    hint = f"; to score its stored predictions: {command} {name} {name}" if stored else ""
+    return UsageError(f"{name} has no predictions. Pass them after it: {command} {name} PREDICTIONS{hint}")
 
 
 def load_gold_and_runs(
@@ -946,6 +947,11 @@ def save(
     """
     target = os.fspath(path)
     if isinstance(data, Result):
+        if target != "-" and not _strip_compression(target).endswith((".json", ".jsonl")):
+            raise UsageError(
+                f"{target}: a result is written as JSON. Use the suffix .json (also with .gz or .zst); for a table, "
+                "write the data frame of Result.to_frame()."
+            )
         save_results([data], target)
         return
     losses = write_data(load_gold_or_run(data), target, format=format, base=base, entity_base=entity_base)

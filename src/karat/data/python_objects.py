@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import chain
 from math import isnan
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -22,7 +22,7 @@ from karat.data.load import ForeignObject
 from karat.formats.parsing.blank_texts import make_blank_documents
 from karat.formats.parsing.class_labels import read_named_rows
 from karat.formats.parsing.duplicates import merge_duplicate_labels
-from karat.formats.parsing.json.records import convert_value
+from karat.formats.parsing.json.karat_objects import convert_object
 from karat.formats.parsing.surfaces.columns import ColumnRoles
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, build_run_from_objects, check_surfaces
 from karat.formats.parsing.surfaces.table import NULL_LINKS, TableSource, read_table_corpus, read_table_run
@@ -104,7 +104,7 @@ def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
         return Corpus.from_documents(items)
     metadata, items = _split_header(items)
     name = metadata.pop("name", "corpus")
-    if items and all(_is_document(item) for item in items):
+    if items and all(_is_document(item) or _has_lists_only(item) for item in items):
         documents = [_to_struct(item, Document, f"document {number}") for number, item in enumerate(items, 1)]
         return Corpus.from_reader(documents, name=name, metadata=metadata)
     if _are_mentions(items):
@@ -126,7 +126,7 @@ def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
     return Corpus.from_reader(documents, name="docs", skipped=skipped)
 
 
-def read_object_corpus(data: ForeignObject, columns: Mapping[str, str]) -> Corpus:
+def read_object_corpus(data: ForeignObject, columns: Mapping[str, str | int]) -> Corpus:
     """Read a gold standard from a table of objects with the given columns by role."""
     roles = ColumnRoles.from_columns(columns)
     table = _build_table(data, roles)
@@ -180,6 +180,11 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
         return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
     skipped: Counter[str] = Counter()
     items: list[ForeignObject] = [*data.items()] if isinstance(data, Mapping) else _to_list(data, skipped)
+    if _is_empty_list(data):
+        raise UsageError(
+            f"found {type(data).__name__} that is empty; expected responses or predictions. Of a system that predicted "
+            'nothing, pass a response for each document: [{"id": "…", "predictions": []}].'
+        )
     if any(isinstance(item, Run) for item in (data.values() if isinstance(data, Mapping) else items)):
         raise UsageError("found several systems where one is expected. Pass one Run, or all to karat.evaluate_runs.")
     _check_spans_key(items, spans_key)
@@ -187,7 +192,9 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
         return Run.from_responses(items, name=system or "run")
     metadata, items = _split_header(items)
     name = system or metadata.pop("system", "run")
-    if items and all(_is_written_response(item) for item in items):
+    if items and all(isinstance(item, Document) or _is_gold_document(item) for item in items):
+        return Run.from_gold(to_corpus(data), name=name)
+    if items and all(_is_written_response(item) or _is_misspelt_response(item) for item in items):
         gold = None if corpus is None else lambda: corpus
         return build_run_from_objects(map(_to_plain, items), gold, name=name, metadata=metadata)
     if items and all(_is_doc(_get_doc(item)) for item in items):
@@ -262,7 +269,7 @@ def read_mentions(data: ForeignObject) -> MentionList:
     for number, item in enumerate(mentions, 1):
         where = f"mention {number}"
         fields = {name: item[name] for name in Label.__struct_fields__ if item.get(name) is not None}
-        fields |= {"start": _get_first_value(item, "start"), "end": _get_first_value(item, "end")}
+        fields |= {"start": _read_offset(item, "start"), "end": _read_offset(item, "end")}
         entity = _read_entity(item, where)
         fields |= {"types": _read_types(item, where)} | ({} if entity is UNLINKED else {"entity": entity})
         _count_unread(_UNREAD_LABEL_FIELDS, set(item) - _LABEL_FIELDS, skipped)
@@ -470,6 +477,29 @@ def _is_written_response(item: ForeignObject) -> bool:
     )
 
 
+def _is_gold_document(item: ForeignObject) -> bool:
+    """Return whether an item is a dictionary with the text and labels of a document, and no predictions."""
+    return _is_document(item) and "labels" in item and "predictions" not in item
+
+
+def _has_lists_only(item: ForeignObject) -> bool:
+    """Return whether an item is a dictionary with lists and no field of a mention: a document or response.
+
+    It may have a misspelt field, which the conversion names, or lack one.
+    """
+    names = {name for part in _FIELD_NAMES if part not in ("document", "surface") for name in _FIELD_NAMES[part]}
+    return (
+        isinstance(item, Mapping)
+        and names.isdisjoint(item)
+        and any(isinstance(value, list | tuple) for value in item.values())
+    )
+
+
+def _is_misspelt_response(item: ForeignObject) -> bool:
+    """Return whether an item seems to be a response whose predictions are in a field of another name."""
+    return _has_lists_only(item) and "predictions" not in item
+
+
 def _are_mentions(items: Sequence[ForeignObject]) -> bool:
     """Return whether items, at least one, are mentions: tuples, or dictionaries with a span."""
     return bool(items) and all(
@@ -479,12 +509,15 @@ def _are_mentions(items: Sequence[ForeignObject]) -> bool:
 
 
 def _is_tuple_mention(item: ForeignObject) -> bool:
-    """Return whether an item is a tuple or list of document id, start, end, and perhaps entity and score."""
+    """Return whether an item is a tuple or list of document id, start, end, and perhaps entity and score.
+
+    Offsets may be floating-point numbers, as in pandas; `_read_offset` checks them.
+    """
     return (
         isinstance(item, list | tuple)
         and 3 <= len(item) <= len(_TUPLE_FIELDS)
         and isinstance(item[0], str | Integral)
-        and all(isinstance(offset, Integral) for offset in item[1:3])
+        and all(isinstance(offset, Real) for offset in item[1:3])
     )
 
 
@@ -510,7 +543,7 @@ def _to_struct(item: ForeignObject, struct: type[_T], where: str) -> _T:
             expected=f"the types that help(karat.{struct.__name__}) shows",
             remedy="Correct the value",
         ) from None
-    return convert_value(content, struct, where)
+    return convert_object(content, struct, where)
 
 
 def _read_dictionaries(
@@ -639,7 +672,7 @@ def _read_prediction(
         raise InputError(
             where, actual=type(item).__name__, expected="a dictionary", remedy="Pass start, end and entity"
         )
-    start, end = _get_first_value(item, "start"), _get_first_value(item, "end")
+    start, end = _read_offset(item, "start"), _read_offset(item, "end")
     if start is None or end is None:
         raise InputError(
             where,
@@ -736,6 +769,13 @@ def _read_types(item: Mapping[str, ForeignObject], where: str) -> tuple[str, ...
             remedy="Write the name of the type instead of its number",
         )
     return tuple(types)
+
+
+def _read_offset(item: Mapping[str, ForeignObject], part: Literal["start", "end"]) -> ForeignObject:
+    """Return the start or end in a dictionary, or None; a whole floating-point number, as in pandas, as an integer."""
+    value = _get_first_value(item, part)
+    is_whole = isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer()
+    return int(value) if is_whole else value
 
 
 def _get_first_value(item: Mapping[str, ForeignObject], part: str) -> ForeignObject:

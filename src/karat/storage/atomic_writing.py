@@ -22,8 +22,9 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Final, cast
@@ -43,6 +44,25 @@ _PARTIAL_NAME: Final = re.compile(r"\..+\.[0-9a-f]{8}\.karat\.part", re.DOTALL)
 _SCRATCH_NAME: Final = re.compile(r"\.[0-9a-f]{8}\.karat\.scratch")
 _WORKING_FOLDER, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
+_OUTPUT_CHECK: ContextVar[Callable[[], None] | None] = ContextVar("_OUTPUT_CHECK", default=None)
+
+
+@contextmanager
+def check_before_output(check: Callable[[], None]) -> Iterator[None]:
+    """Call `check` before each output in the block, so that an error that it raises leaves all outputs as they were."""
+    token = _OUTPUT_CHECK.set(check)
+    try:
+        yield
+    finally:
+        _OUTPUT_CHECK.reset(token)
+
+
+def run_output_check() -> None:
+    """Call the function that `check_before_output` set for the current context, if any."""
+    check = _OUTPUT_CHECK.get()
+    if check is not None:
+        check()
+
 
 def check_output_path(path: str) -> None:
     """Raise `UsageError` if no file can be written at `path`, before any work is done."""
@@ -61,6 +81,7 @@ def open_for_writing(path: str) -> Iterator[IO[bytes]]:
 
     `-` is standard output. Raise `UsageError` if the file cannot be written.
     """
+    run_output_check()
     if path == "-":
         if sys.stdout is None:  # closed by the caller
             raise UsageError("standard output is closed. Name a file instead of -.")
@@ -101,6 +122,7 @@ def write_folder(path: str, files: Mapping[str, bytes]) -> None:
 
     Raise `UsageError` if it exists and is not empty, or cannot be written.
     """
+    run_output_check()
     check_new_folder(path)
     target = Path(path)
     try:

@@ -365,7 +365,7 @@ def test_a_wrong_experiment_file_is_one_clear_message(karat_cli, tmp_path, text,
     ran = karat_cli("run", "e.toml")
     assert ran.code == 2
     assert re.search(said, ran.err), ran.err
-    assert "docs/how-to/run-systems.md" in ran.err
+    assert "the documentation page 'Run systems' lists all fields" in ran.err
 
 
 def test_the_documentation_lists_all_fields_of_experiments():

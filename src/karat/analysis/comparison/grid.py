@@ -276,7 +276,9 @@ def build_grid(entries: Iterable[Entry], request: Request | None, measure: str |
         row[entry.system] = _share_corpus(entry, row)
     systems = tuple(sorted({system for row in rows.values() for system in row}))
     if len(systems) < min_systems:
-        raise UsageError(f"there is {f'only {systems[0]}' if systems else 'nothing'} to compare. Pass two systems.")
+        raise UsageError(
+            f"a comparison needs two systems, and there is {f'only {systems[0]!r}' if systems else 'none'}. Pass two."
+        )
     differing = {name for name, row in rows.items() if len({entry.data_signature for entry in row.values()}) > 1}
     without = find_excluded(rows, systems, differing)
     result_entries = [entry for row in rows.values() for entry in row.values() if entry.result is not None]

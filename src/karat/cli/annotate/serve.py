@@ -20,7 +20,8 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | 
     Annotators and adjudicators open the links of `karat annotate invite`. Each change is on disk before the server
     confirms it, so you can stop the server at any time. The address of the lead page is printed: progress, pace,
     agreement and times, whose numbers open their annotations. It works until the server stops;
-    `karat annotate invite --lead` creates links for others. docs/reference/servers.md describes the JSON resources.
+    `karat annotate invite --lead` creates links for others. The documentation page 'Servers for annotators and
+    judges' describes the JSON resources.
 
     \b
     karat annotate invite demo.sqlite anna ben

@@ -49,8 +49,8 @@ def command(
     """Assign fine-grained categories to a gold standard.
 
     The categories are base form, part of speech, overlap and reference. If the rules cannot decide, the label gets no
-    category of that dimension. The rules support English only. docs/measurements/categoriser.md reports their
-    agreement with human annotators.
+    category of that dimension. The rules support English only. The documentation page 'Agreement of the
+    categoriser with people' has measurements.
 
     \b
     karat data categorise gold.jsonl --out categorised.jsonl

@@ -38,7 +38,7 @@ def _build_options(**options: object) -> LintOptions:
     kb_option("Knowledge base with ids, types and redirects: a snapshot, or entities.tsv, redirects.tsv, …"),
     option("--redirects", metavar="FILE", help="Redirects, as two columns or one JSON object."),
     option("--types", metavar="NAME|FILE", help="Allowed entity types: fair, or a file with one type per line."),
-    option("--rules", "rules_file", metavar="FILE", help="Rules in TOML: docs/reference/lint-rules.md."),
+    option("--rules", "rules_file", metavar="FILE", help="Rules in TOML (documentation page 'Lint rules')."),
     option(
         "--only",
         multiple=True,

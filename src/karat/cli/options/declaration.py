@@ -12,7 +12,7 @@ import click
 from karat.cli.output import echo
 from karat.cli.startup import import_arrow
 from karat.model.errors import UsageError
-from karat.model.output.command_options import use_command_options
+from karat.model.output.command_options import use_command
 
 _C = TypeVar("_C", bound=Callable[..., Any])
 
@@ -82,7 +82,7 @@ class KaratCommand(click.Command):
         """Report options without effect, then run the command; messages recommend only its options."""
         check_effects(ctx)
         import_arrow()
-        with use_command_options({flag for item in self.params for flag in item.opts}):
+        with use_command(ctx.command_path, {flag for item in self.params for flag in item.opts}):
             return super().invoke(ctx)
 
 

@@ -87,10 +87,11 @@ def _use_columns(context: click.Context, _: click.Parameter, mappings: tuple[str
     if mappings:
         from karat.data.custom_tables import CustomTables, use_custom_tables
         from karat.formats.parsing.surfaces.columns import ColumnRoles
+        from karat.storage.atomic_writing import check_before_output
 
-        context.with_resource(
-            use_custom_tables(CustomTables(tuple(map(ColumnRoles.from_columns, mappings)), report=_print_rows))
-        )
+        tables = CustomTables(tuple(map(ColumnRoles.from_columns, mappings)), report=_print_rows)
+        context.with_resource(use_custom_tables(tables))
+        context.with_resource(check_before_output(tables.check_unused))
 
 
 def _print_rows(label: str, rows: Sequence[str]) -> None:

@@ -112,6 +112,7 @@ def command(
     karat run graph --on test.jsonl --tune-nil dev.jsonl
     karat run experiment.toml
     """
+    from karat.data.load import detect_kind
     from karat.model.errors import UsageError
     from karat.render.charts.output import check_chart_path, save_chart
     from karat.render.charts.runtime_by_length import lengths_chart
@@ -150,6 +151,8 @@ def command(
         )
     if chart is not None:
         check_chart_path(chart)
+    for name in experiment.datasets:  # before the first output, which needs to know that all --columns fit a file
+        detect_kind(name, format=experiment.gold_format)
     confirm_sending(describe_transfers(experiment), yes=yes)
     experiment, tuned = tune_experiment(experiment)
     if tuned:

@@ -19,7 +19,8 @@ def command(store: str, host: str, port: int, hosts: tuple[str, ...], kb: str | 
     Judges open the links of `karat verify invite` on a computer or phone. Each judgement is on disk before the server
     confirms it, so you can stop the server at any time. The address of the lead page is printed: progress, pace,
     controls, agreement and times, whose numbers open their judgements. It works until the server stops;
-    `karat verify invite --lead` creates links for others. docs/reference/servers.md describes the JSON resources.
+    `karat verify invite --lead` creates links for others. The documentation page 'Servers for annotators and
+    judges' describes the JSON resources.
 
     \b
     karat verify invite demo.sqlite anna ben

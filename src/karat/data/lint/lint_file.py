@@ -347,7 +347,7 @@ def _validation_error(label: str, text: str, problem: str) -> InputError:
     return _rule_error(
         where,
         f"{reason[:1].lower()}{reason[1:]}{position}",
-        "the keys and values that docs/reference/lint-rules.md describes",
+        "the keys and values of the documentation page 'Lint rules'",
     )
 
 

@@ -28,7 +28,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from karat.formats.parsing.annotation_tools.archives import ZIP_MAGIC, ArchiveMember, read_members
+from karat.formats.parsing.annotation_tools.archives import ZIP_MAGIC, ArchiveMember, peek_first_member, read_members
 from karat.formats.parsing.annotation_tools.custom_fields import (
     CUSTOM_FIELD,
     ShownMention,
@@ -391,6 +391,9 @@ def _format_spans(entries: Sequence[_Entry], text: str) -> list[tuple[int, int, 
 def _recognises(head: bytes) -> bool:
     """Return whether the first lines have a text and spans in doccano's layout, or a zip file has such files."""
     if head.startswith(ZIP_MAGIC):
+        first = peek_first_member(head)
+        if first.label.endswith(".jsonl") and first.content.strip():
+            return _recognises(first.content)
         return b".jsonl" in head and not any(mark in head for mark in (b".xmi", b"annotation/", b"exportedproject"))
     objects = parse_first_objects(head)
     if not objects or any(not isinstance(fields.get("text", fields.get("data")), str) for fields in objects[:-1]):

@@ -390,7 +390,7 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
         raise InputError(
             label,
             actual=f"a column of another type at {problem}",
-            expected="the types of docs/reference/karat-files.md",
+            expected="the types of the documentation page 'Karat files'",
             remedy="Cast the column before writing the file",
         ) from None
     except ValueError as problem:  # names of fields that are not UTF-8

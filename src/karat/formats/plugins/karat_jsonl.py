@@ -12,7 +12,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from typing import IO, NamedTuple, TypeVar
 
 import msgspec
@@ -20,34 +19,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.formats.parsing.json.karat_objects import convert_object
 from karat.formats.parsing.lines import is_utf8, read_line_blocks
-from karat.formats.parsing.surfaces.entries import (
-    END_NAMES,
-    ID_NAMES,
-    LINK_NAMES,
-    LIST_NAMES,
-    SCORE_NAMES,
-    START_NAMES,
-    TYPE_NAMES,
-)
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
 from karat.model.corpus import NO_LABELS_NOTE, Corpus, add_text_facts
 from karat.model.defects import get_defects, isolate_defects
 from karat.model.document import (
     GOLD_LAYOUT,
     PREDICTIONS_LAYOUT,
-    Candidate,
     Document,
     Header,
-    InventedMention,
-    Label,
     Response,
-    Tag,
-    Triple,
-    WrittenPrediction,
     WrittenResponse,
 )
-from karat.model.errors import InputError, check_layout_version, format_suggestions
+from karat.model.errors import InputError, check_layout_version
 from karat.model.json.decoder import VALID_JSON, JsonError, decode_exact_json, decode_json, find_json_prefix
 from karat.model.run import Run, to_text_column
 from karat.model.spec.format import ByteSource, Format
@@ -86,15 +71,6 @@ class _Layout(NamedTuple):
 
 
 _ANSWER_COLUMNS = " (of answers of a language model: doc=FIELD,response=FIELD)"
-_FIELD_SYNONYMS = {
-    "labels": ("label", "predictions", "gold", *LIST_NAMES),
-    "predictions": ("prediction", "labels", *LIST_NAMES),
-    "start": START_NAMES,
-    "end": END_NAMES,
-    "entity": (*ID_NAMES, *LINK_NAMES),
-    "score": SCORE_NAMES,
-    "types": TYPE_NAMES,
-}
 _GOLD_LINES = _Layout(GOLD_LAYOUT, Document, GOLD, "labels", ("labels", "tags", "relations"))
 _PREDICTION_LINES = _Layout(
     PREDICTIONS_LAYOUT, Response, PREDICTIONS, "predictions", ("predictions", "tags", "relations", "invented", "error")
@@ -537,22 +513,17 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
     location = f"{source.label}:{number}"
     try:
         raw = decode_exact_json(line)
-        if object_type is Document and isinstance(raw, dict) and "predictions" in raw:
-            raise JsonError("a line of predictions", "gold labels", "Pass the gold file first, then the predictions")
         if isinstance(raw, dict) and "karat" in raw and number > 1:
             raise JsonError(
                 "a second header",
                 "one header, in the first line",
                 "Combine files with karat data convert ONE.jsonl+TWO.jsonl OUT.jsonl instead of appending them",
             )
-        items = "labels" if object_type is Document else "predictions"
-        if isinstance(raw, dict) and items in raw and raw[items] is None:
-            raise JsonError(f"null at `{items}`", "a list", "Write [] if there are none")
-        without_nulls = _drop_nulls(raw)
-        if isinstance(without_nulls, dict) and type(without_nulls.get("id")) is int:
-            without_nulls["id"] = str(without_nulls["id"])
-        return msgspec.convert(
-            without_nulls, WrittenResponse if object_type is Response and _has_text(without_nulls) else object_type
+        return convert_object(
+            raw,
+            WrittenResponse if object_type is Response and _has_text(raw) else object_type,
+            location,
+            alternative=f", or map your columns with --columns{_ANSWER_COLUMNS * (object_type is Response)}",
         )  # type: ignore[return-value]
     except JsonError as problem:
         error_fields = _error_fields(str(problem), problem.expected, problem.remedy)
@@ -562,12 +533,6 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
                 "one complete JSON object per line",
                 _find_json_remedy(line),
             )
-    except msgspec.ValidationError as problem:
-        error_fields = _error_fields(
-            *_explain_problem(str(problem), object_type),
-            f"{_suggest_field(str(problem), object_type)}See docs/reference/karat-files.md for the fields, or map your "
-            f"columns with --columns{_ANSWER_COLUMNS * (object_type is Response)}",
-        )
     raise InputError(location, **error_fields)
 
 
@@ -601,77 +566,12 @@ def _has_text(response: object) -> bool:
         return False
     predictions = response.get("predictions")
     entries = predictions if isinstance(predictions, list) else []
-    return "text" in response or any(isinstance(prediction, dict) and "text" in prediction for prediction in entries)
+    return any(isinstance(item, dict) and item.get("text") is not None for item in (response, *entries))
 
 
 def _error_fields(problem: str, expected: str, remedy: str) -> dict[str, str]:
     """Return the fields of an `InputError` except its location."""
     return {"actual": problem, "expected": expected, "remedy": remedy}
-
-
-def _drop_nulls(value: object) -> object:
-    """Return a decoded value without null fields, except for `entity`, where null is NIL."""
-    if not isinstance(value, dict):
-        return value
-    fields: dict[str, object] = {}
-    for key, item in value.items():
-        if isinstance(item, list) and key != "evaluation_span":
-            fields[key] = [_drop_nulls(entry) for entry in item]
-        elif key == "meta" and isinstance(item, dict):
-            fields[key] = {name: value for name, value in item.items() if value is not None}
-        elif isinstance(item, dict):
-            fields[key] = _drop_nulls(item)
-        elif item is not None or key == "entity":
-            fields[key] = item
-    return fields
-
-
-def _get_field_names(object_type: type[msgspec.Struct], path: str) -> tuple[str, ...]:
-    """Return the fields of the object at a path of msgspec such as `$.labels[0]`; `object_type` is the line's type."""
-    inner = re.findall(r"[a-z]+(?=\[)", path)
-    objects = {
-        "labels": Label,
-        "predictions": WrittenPrediction,
-        "invented": InventedMention,
-        "tags": Tag,
-        "relations": Triple,
-        "candidates": Candidate,
-    }
-    return (objects[inner[-1]] if inner and inner[-1] in objects else object_type).__struct_fields__
-
-
-def _suggest_field(problem: str, object_type: type[msgspec.Struct]) -> str:
-    """Return the question whether a field was meant by the unknown one in a validation message of msgspec, or `""`."""
-    match = re.match(r"Object contains unknown field `(.*?)`(?: - at `(.*)`)?$", problem)
-    if match is None:
-        return ""
-    fields = _get_field_names(object_type, match[2] or "")
-    name = "".join(filter(str.isalnum, match[1].lower()))
-    synonyms = [
-        field
-        for field, names in _FIELD_SYNONYMS.items()
-        if field in fields and name in {synonym.replace("_", "") for synonym in names}
-    ]
-    question = format_suggestions(synonyms[:1] or get_close_matches(match[1].lower(), fields, n=1))
-    return f"{question} " if question else ""
-
-
-def _explain_problem(problem: str, object_type: type[msgspec.Struct]) -> tuple[str, str]:
-    """Rephrase a validation message of msgspec as the actual and the expected value, for an `InputError`."""
-    message, _, path = problem.partition(" - at `")
-    suffix = f" at `{path.rstrip('`').removeprefix('$.')}`" if path.rstrip("`") not in ("", "$") else ""
-    if match := re.fullmatch(r"Expected (.*), got (.*)", message):
-        return f"{match[2]}{suffix}", match[1].replace("str", "string")
-    if match := re.fullmatch(r"Expected (.*)", message):
-        return f"another value{suffix}", match[1]
-    if match := re.fullmatch(r"Object missing required field (.*)", message):
-        return f"no {match[1]}{suffix}", f"the field {match[1]}"
-    if match := re.fullmatch(r"Object contains unknown field (.*)", message):
-        return (
-            f"the unknown field {match[1]}{suffix}",
-            f"fields out of {', '.join(_get_field_names(object_type, path))}",
-        )
-    return f"{message}{suffix}", "a valid value"
 
 
 def _recognises(head: bytes) -> bool:

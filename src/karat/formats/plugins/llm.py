@@ -232,6 +232,6 @@ FORMAT = Format(
     has_gold=lambda source: False,
     read_run=read_run,
     read_run_with_gold=read_run,
-    description="Mentions given by text, as JSON in fences or prose; see docs/how-to/from-llm.md.",
+    description="Mentions given by text, as JSON in fences or prose.",
     sample=Sample.from_text("run.llm.jsonl", _SAMPLE, mentions=2),
 )

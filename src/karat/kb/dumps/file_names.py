@@ -46,7 +46,7 @@ def find_wikipedia_dumps(files: Sequence[Path], wiki: str | None = None) -> tupl
     page, redirect = (_get_single(paths_by_kind, kind) for kind in ("page", "redirect"))
     if page is None or redirect is None:
         raise UsageError(
-            "a snapshot of a Wikipedia needs page.sql and redirect.sql. Pass both (docs/reference/snapshots.md)."
+            "a snapshot of a Wikipedia needs page.sql and redirect.sql. Pass both (documentation page 'Snapshots')."
         )
     props, links, targets = (_get_single(paths_by_kind, kind) for kind in ("page_props", "pagelinks", "linktarget"))
     return WikipediaDumps(page, redirect, props, links, targets, tuple(paths_by_kind.get("articles", ()))), name
@@ -83,7 +83,7 @@ def _group_by_kind(files: Sequence[Path], kinds: Iterable[str]) -> tuple[dict[st
                 expected = ", ".join(f"{kind}" for kind in kinds)
                 raise UsageError(
                     f"{path.name} is not the name of a dump. Pass files with their published names ({expected}; "
-                    "see docs/reference/snapshots.md)."
+                    "documentation page 'Snapshots')."
                 )
     return paths_by_kind, projects
 

@@ -68,7 +68,7 @@ def _parse_line(line: bytes, where: str) -> _EntityRecord:
         _EntityRecord,
         where,
         expected="an entity as JSON",
-        remedy="Correct the line; docs/reference/snapshots.md lists the fields",
+        remedy="Correct the line; the documentation page 'Snapshots' lists the fields",
     )
 
 

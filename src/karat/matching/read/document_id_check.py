@@ -32,7 +32,7 @@ def unknown_document_error(
             where,
             actual=f"document {document!r}, which {corpus_name} does not have{others}; all its documents are here",
             expected="documents of the gold standard",
-            remedy="; ".join([*skipping, "Check that the gold standard is complete"]),
+            remedy="; ".join(["Check that the gold standard is complete", *skipping]),
         )
     remedy = _advise_renumbering(gold_ids, run_ids) or _SAME_SPLIT
     return InputError(
@@ -61,13 +61,11 @@ def _describe_ids(gold_ids: Arrow, run_ids: Arrow, corpus_name: str) -> str:
     """Describe the document ids of both sides for a message: as ranges if all are numbers, else by examples."""
     run_numbers, gold_numbers = _parse_numbers(run_ids), _parse_numbers(gold_ids)
     if run_numbers is not None and gold_numbers is not None:
-        return (
-            f"the ids here are {_format_range(run_numbers)}, the ids of {corpus_name} are {_format_range(gold_numbers)}"
-        )
+        return f"the ids {_format_range(run_numbers)} here and {_format_range(gold_numbers)} in {corpus_name}"
     run_only, gold_only = _exclude_ids(run_ids, gold_ids), _exclude_ids(gold_ids, run_ids)
     if len(run_only) < len(run_ids):
         return f"only here: {_format_examples(run_only)}, only in {corpus_name}: {_format_examples(gold_only)}"
-    return f"the ids here are {_format_examples(run_ids)}, the ids of {corpus_name} are {_format_examples(gold_ids)}"
+    return f"the ids {_format_examples(run_ids)} here and {_format_examples(gold_ids)} in {corpus_name}"
 
 
 def _exclude_ids(ids: Arrow, others: Arrow) -> Arrow:

@@ -43,7 +43,7 @@ _MIN_RELATIVE_GAIN = 0.9  # of the best kind in these documents, to be counted i
 _NO_LENGTH = np.iinfo(np.int32).max  # of documents that were added without their texts
 _MIN_SHIFTED = 3
 _MIN_SHIFTED_MATCHES = 0.3  # of the predictions of a document
-_MIN_SPANS = 10
+_MIN_MISFITS = 3
 _MAX_MISFITS = 0.3  # of all predictions; careful systems have less than 0.06
 _NORMAL_FORMS = ((OffsetKind.NFC, "NFC"), (OffsetKind.NFD, "NFD"))
 
@@ -137,7 +137,7 @@ class OffsetFit(NamedTuple):
 
     def _describe_documents(self) -> str:
         """Return the number of checked documents with the noun."""
-        return f"{'a sample of ' if self.is_sample else ''}{self.n_documents:,} documents"
+        return f"{'a sample of ' if self.is_sample else ''}{format_count(self.n_documents, 'document')}"
 
     def _describe_other_texts(self) -> str | None:
         """Return a warning if many predictions seem to belong to other texts than those of their documents."""
@@ -149,7 +149,7 @@ class OffsetFit(NamedTuple):
                 "in the gold standard, not their own: the document ids seem to be shifted. Number the documents "
                 "of both files the same way"
             )
-        if self.n_spans >= _MIN_SPANS and self.n_misfits >= _MAX_MISFITS * self.n_spans:
+        if self.n_misfits >= _MIN_MISFITS and self.n_misfits >= _MAX_MISFITS * self.n_spans:
             sample = " of a sample" if self.is_sample else ""
             return (
                 f"{self.n_misfits:,} of {self.n_spans:,} predictions{sample} begin or end inside a word or with white "

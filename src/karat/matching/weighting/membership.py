@@ -223,7 +223,7 @@ def _file_error(path: str, problem: str, expected: str) -> InputError:
         path,
         actual=problem,
         expected=expected,
-        remedy="Correct the file; docs/reference/error-categories.md shows an example",
+        remedy="Correct the file; the documentation page 'Error categories' shows an example",
     )
 
 

@@ -14,6 +14,7 @@ class OffsetKind(StrEnum):
     UTF16 = "utf16"
     BYTES = "bytes"
     INCLUSIVE = "inclusive"
+    EXCLUSIVE = "exclusive"
     ONE_BASED = "one-based"
     ONE_BASED_INCLUSIVE = "one-based-inclusive"
     CRLF = "crlf"
@@ -33,9 +34,9 @@ class OffsetKind(StrEnum):
 
     @property
     def min_length(self) -> int:
-        """The difference of end and start of the shortest mention."""
+        """The difference of end and start of the shortest mention, or 1 if conversion reports shorter ones."""
         start, end = self.shift
-        return 1 + start - end
+        return min(1, 1 + start - end)
 
 
 _DESCRIPTIONS = {
@@ -47,11 +48,13 @@ _DESCRIPTIONS = {
     OffsetKind.NFD: "code points of the decomposed text (NFD)",
     OffsetKind.NFC: "code points of the composed text (NFC)",
     OffsetKind.INCLUSIVE: "code points with inclusive ends",
+    OffsetKind.EXCLUSIVE: "code points with ends one too large (exclusive ends in a table read as neleval)",
     OffsetKind.ONE_BASED: "code points counted from 1",
     OffsetKind.ONE_BASED_INCLUSIVE: "code points counted from 1 with inclusive ends",
 }
 _SHIFTS = {
     OffsetKind.INCLUSIVE: (0, 1),
+    OffsetKind.EXCLUSIVE: (0, -1),
     OffsetKind.ONE_BASED: (-1, -1),
     OffsetKind.ONE_BASED_INCLUSIVE: (-1, 0),
 }
@@ -62,4 +65,4 @@ def parse_offset_kind(name: str) -> OffsetKind:
     try:
         return OffsetKind(name)
     except ValueError:
-        raise UnknownNameError("kind of offsets", name, [*OffsetKind]) from None
+        raise UnknownNameError("kind of offsets", name, list(map(str, OffsetKind))) from None

@@ -1,4 +1,4 @@
-"""The options of the running command, so that messages recommend no option that it lacks.
+"""The running command and its options, so that messages recommend this command, and no option that it lacks.
 
 They are those of the process rather than of a context, since files are read in threads.
 """
@@ -9,17 +9,23 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 _options: Collection[str] | None = None
+_command = "karat score"
 
 
 @contextmanager
-def use_command_options(flags: Collection[str]) -> Iterator[None]:
-    """Make `flags` the options that messages may recommend, such as `--on-error`."""
-    global _options
-    before, _options = _options, flags
+def use_command(command: str, flags: Collection[str]) -> Iterator[None]:
+    """Make `command`, such as `karat why`, and its options `flags` those that messages may recommend."""
+    global _options, _command
+    before, (_command, _options) = (_command, _options), (command, flags)
     try:
         yield
     finally:
-        _options = before
+        _command, _options = before
+
+
+def get_command() -> str:
+    """Return the running command; `karat score` outside commands."""
+    return _command
 
 
 def find_options(*options: str) -> list[str]:

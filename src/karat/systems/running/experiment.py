@@ -192,8 +192,8 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
         raise InputError(
             path,
             actual=str(problem),
-            expected="an experiment with systems and datasets; docs/how-to/run-systems.md lists all fields",
-            remedy="Correct the file",
+            expected="an experiment with systems and datasets",
+            remedy="Correct the file; the documentation page 'Run systems' lists all fields",
         ) from None
     shared_options = {name: format_option_value(value) for name, value in content.options.items()}
     system_options = shared_options if content.kb is None else {"kb": content.kb, **shared_options}

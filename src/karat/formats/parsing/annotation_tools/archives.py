@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -28,6 +29,22 @@ class ArchiveMember(NamedTuple):
     def open_stream(self) -> BytesIO:
         """Open the bytes for reading from the start."""
         return BytesIO(self.content)
+
+
+def peek_first_member(head: bytes) -> ArchiveMember:
+    """Return the first file of a zip file as far as `head`, the first bytes of the zip file, has it; empty if damaged.
+
+    Unlike the directory at the end of the zip file, this needs only the first bytes.
+    """
+    try:
+        method, size, name_length, extra_length = struct.unpack_from("<8xH8xI4xHH", head)
+        start = 30 + name_length + extra_length
+        name = head[30 : 30 + name_length].decode(errors="replace")
+        if method == zipfile.ZIP_STORED:
+            return ArchiveMember(name, head[start : start + size])
+        return ArchiveMember(name, zlib.decompressobj(-15).decompress(head[start:], _CHUNK))
+    except (struct.error, zlib.error):
+        return ArchiveMember("", b"")
 
 
 def read_members(data: bytes, where: str) -> dict[str, bytes]:

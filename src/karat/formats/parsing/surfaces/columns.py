@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from karat.formats.parsing.surfaces.entries import END_NAMES, ID_NAMES, LINK_NAMES, START_NAMES
+from karat.formats.parsing.surfaces.entries import (
+    END_NAMES,
+    ID_NAMES,
+    LINK_FORM,
+    LINK_NAMES,
+    SCORE_NAMES,
+    START_NAMES,
+    TYPE_NAMES,
+)
 from karat.model.errors import UnknownNameError, UsageError
 
 ROLES: Final[Mapping[str, str]] = {
@@ -47,10 +56,13 @@ class ColumnRoles(msgspec.Struct, frozen=True):
     """Pairs of role and column."""
 
     @classmethod
-    def from_columns(cls, columns: str | Mapping[str, str]) -> ColumnRoles:
-        """Parse roles from `ROLE=COLUMN,…` or a mapping; raise `UsageError` for unknown, repeated or missing roles."""
+    def from_columns(cls, columns: str | Mapping[str, str | int]) -> ColumnRoles:
+        """Parse roles from `ROLE=COLUMN,…` or a mapping, in which columns without names are numbers from 1.
+
+        Raise `UsageError` for unknown, repeated or missing roles.
+        """
         pairs = (
-            list(columns.items())
+            [(role, str(name) if isinstance(name, int) else name) for role, name in columns.items()]
             if isinstance(columns, Mapping)
             else [_parse_pair(part) for part in columns.split(",")]
         )
@@ -155,21 +167,61 @@ _COMMON_NAMES: Final[Mapping[str, Sequence[str]]] = {
     "end": END_NAMES,
     "entity": (*ID_NAMES, "entity", *LINK_NAMES),
 }
+_OPTIONAL_NAMES: Final[Mapping[str, Sequence[str]]] = {"type": TYPE_NAMES, "score": SCORE_NAMES}
+
+
+def is_data_row(cells: Iterable[str]) -> bool:
+    """Return whether the first row of a table has a number as a cell, and is thus probably no header."""
+    return any(map(_is_integer, cells))
+
+
+def _is_integer(cell: str) -> bool:
+    """Return whether a cell is a number without a point."""
+    return cell.isascii() and cell.isdigit()
 
 
 def suggest_roles(columns: Iterable[str]) -> str:
-    """Suggest a value of `--columns` for doc, start, end and entity, guessed from common names; `…` if none fits.
+    """Suggest a value of `--columns`, quoted for a shell if needed; `…` stands for a column that cannot be guessed.
 
-    Without a column of offsets, also suggest the roles of answers.
+    Document, span and link are guessed from common names, and type and score if there are any. The cells of a table
+    without header are guessed from their form. Without a column of offsets, also suggest the roles of answers.
     """
+    names = list(columns)
+    roles = _number_roles(names) if is_data_row(names) else _guess_roles(names)
+    text = ",".join(f"{role}={name}" for role, name in roles.items())
+    plain = text.replace("…", "")
+    suggestion = text if shlex.quote(plain) == plain else shlex.quote(text)
+    answers = f", or doc={roles['doc']},response=… for answers of a language model"
+    return suggestion + answers * (roles["start"] == "…" == roles["end"])
+
+
+def _number_roles(cells: Sequence[str]) -> dict[str, str]:
+    """Return the guessed columns by role, counted from 1, of a table whose first row has these cells."""
+    integers = [index for index, cell in enumerate(cells) if _is_integer(cell)]
+    words = [index for index, cell in enumerate(cells) if not _is_integer(cell)]
+    doc = words[0] if words and words[0] < integers[0] else integers.pop(0)
+    start, end = (*integers, None, None)[:2]
+    others = [index for index in words if index > max(integers[:2], default=doc)]
+    entity = next((index for index in others if LINK_FORM.fullmatch(cells[index])), next(iter(others), None))
+    score = next((index for index in others if re.fullmatch(r"[-+]?\d*\.\d+", cells[index])), None)
+    indexes = {"doc": doc, "start": start, "end": end, "entity": None if entity == score else entity}
+    return {role: "…" if index is None else str(index + 1) for role, index in indexes.items()} | (
+        {} if score is None else {"score": str(score + 1)}
+    )
+
+
+def _guess_roles(columns: Sequence[str]) -> dict[str, str]:
+    """Return the guessed columns by role, from common names."""
     nested_first = sorted(columns, key=lambda name: "." not in name)  # so that other columns win
     normalised = {re.sub(r"\W+", "_", name.rpartition(".")[2]).lower(): name for name in nested_first}
     roles = {
         role: next((normalised[n] for n in names if n in normalised), "…") for role, names in _COMMON_NAMES.items()
     }
-    suggestion = ",".join(f"{role}={name}" for role, name in roles.items())
-    answers = f", or doc={roles['doc']},response=… for answers of a language model"
-    return suggestion + answers * (roles["start"] == "…" == roles["end"])
+    for role, common_names in _OPTIONAL_NAMES.items():
+        name = next((normalised[n] for n in common_names if n in normalised), None)
+        if name is not None and name.rpartition(".")[0] == roles["start"].rpartition(".")[0]:  # fields of one list
+            roles[role] = name
+    return roles
 
 
 def _parse_pair(part: str) -> tuple[str, str]:

@@ -115,7 +115,7 @@ _FIELD_NAMES: Final = frozenset(
 )
 """Names of fields, which are no texts of mentions in an object from texts to titles."""
 
-_LINK = re.compile(r"(?:wd:)?[Qq][0-9]+|https?://\S+|NIL")
+LINK_FORM = re.compile(r"(?:wd:)?[Qq][0-9]+|https?://\S+|NIL")
 _ITEM_NAMES = tuple(name for name in ID_NAMES if name not in ("entity_id", "kb_id"))
 _SMALL_ITEM = re.compile(r"\s*q[1-9][0-9]*\s*")
 _WIKI_LINK = re.compile(r"\s*\[\[:?(?P<target>[^][|]+)(?:\|[^][]*)?\]\]\s*")
@@ -193,7 +193,7 @@ def _find_list(value: object) -> list[object] | None:
     for name in LIST_NAMES:
         if (members := _find_list(fields.get(name))) is not None:
             return members
-    is_mapping = all(link is None or (isinstance(link, str) and _LINK.fullmatch(link)) for link in value.values())
+    is_mapping = all(link is None or (isinstance(link, str) and LINK_FORM.fullmatch(link)) for link in value.values())
     if is_mapping and value:
         return [list(pair) for pair in value.items()]
     if _read_title_mapping(value):
@@ -344,7 +344,7 @@ class _EntryFields:
     def has_entity_id(self) -> bool:
         """Return whether the field `entity` has the form of an id or URL, and is thus no text of a mention."""
         value = self._fields.get("entity")
-        return isinstance(value, str) and _LINK.fullmatch(value) is not None
+        return isinstance(value, str) and LINK_FORM.fullmatch(value) is not None
 
     def parse_link(self, is_only_text: bool) -> EntityId:
         """Return the linked entity; None (NIL) for null, "" or prose such as "unknown"; `UNLINKED` without a link.

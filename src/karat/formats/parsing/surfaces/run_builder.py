@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from karat.formats.parsing.json.records import convert_value
+from karat.formats.parsing.json.karat_objects import convert_object
 from karat.formats.parsing.surfaces.search import (
     NOT_FOUND,
     REALIGNED,
@@ -143,7 +143,7 @@ def build_run_from_objects(
     skipped.
     """
     located = ((fields, f"response {number}") for number, fields in enumerate(responses, 1))
-    converted = map_valid(located, lambda pair: convert_value(pair[0], WrittenResponse, pair[1]))
+    converted = map_valid(located, lambda pair: convert_object(pair[0], WrittenResponse, pair[1]))
     entries = [ResponseEntry(response, location) for (_, location), response in converted]
     return build_run(entries, GoldTexts(gold, name), name=name, metadata=metadata)
 

@@ -15,7 +15,7 @@ from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.json.blocks import empty_file_error
 from karat.formats.parsing.lines import decode_utf8
 from karat.formats.parsing.surfaces.answers import to_answer_response
-from karat.formats.parsing.surfaces.columns import ColumnRoles
+from karat.formats.parsing.surfaces.columns import ColumnRoles, suggest_roles
 from karat.formats.parsing.surfaces.entries import parse_offset, replace_surrogates
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run, locate_predictions
 from karat.formats.parsing.surfaces.table_rows import (
@@ -61,7 +61,19 @@ class TableSource(NamedTuple):
 
     @classmethod
     def from_file(cls, source: ByteSource, columns: ColumnRoles) -> TableSource:
-        """Return the table in a file; texts may be in a file or folder next to it."""
+        """Return the table in a file; texts may be in a file or folder next to it.
+
+        Raise `InputError` if offsets are in columns whose name is a number, which is a cell of a table without header.
+        """
+        roles = ("start", "end", "length")
+        numbers = [name for role in roles if (name := columns.by_role.get(role, "")).isdigit()]
+        if numbers and not columns.is_headerless and not is_nested(source):
+            raise InputError(
+                source.label,
+                actual=f"a header with the number {numbers[0]} for a column of offsets",
+                expected="names, or a table without header, whose columns are counted from 1",
+                remedy=f"Count them: --columns {suggest_roles(read_column_names(source))}",
+            )
         rows = read_rows(source, is_headerless=columns.is_headerless)
         return cls(source.label, source.stem, rows, _open_texts(source, columns))
 

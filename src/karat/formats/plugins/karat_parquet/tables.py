@@ -137,7 +137,7 @@ def read_table(read: Callable[[], Arrow], schema: Arrow, source: ByteSource, *, 
         raise InputError(
             source.label,
             actual=f"a column of another type at {problem}",
-            expected="the types of docs/reference/karat-files.md",
+            expected="the types of the documentation page 'Karat files'",
             remedy="Cast the column before writing the file",
         ) from None
     except (pa.ArrowException, OSError, ValueError) as problem:

@@ -239,8 +239,8 @@ def _describe_systems(files: ZeldaFiles) -> Iterator[str]:
     yield "The built-in snapshot has few of the entities in ZELDA's vocabulary."
     yield (
         f"{_PART[0].upper()}{_PART[1:]}: models that Karat trained on the other documents of WNED. "
-        "docs/measurements/training.md has the measurement; the predictions are not at hand, so that these rows are "
-        "not computed again."
+        "The documentation page 'Trained systems: accuracy and speed' has the measurement; the predictions are not at "
+        "hand, so that these rows are not computed again."
     )
     yield f"Other systems appear if {ZELDA_SYSTEMS}/NAME has a file of predictions for each test set."
 
