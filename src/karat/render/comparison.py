@@ -19,6 +19,7 @@ from karat.analysis.comparison.samples import Estimate
 from karat.analysis.comparison.significance import DatasetScores, SystemScore
 from karat.analysis.comparison.similarity import JointCoverage, PairSimilarity, Similarity
 from karat.analysis.comparison.similarity.pooled import PooledSimilarity
+from karat.model.measure_name import parse_measure
 from karat.model.output.control_chars import escape_json
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
@@ -221,9 +222,12 @@ def _format_headline(comparison: Comparison) -> str:
     names = [dataset.name for dataset in comparison.datasets]
     listed = ", ".join(names[:_MANY]) + (f" and {len(names) - _MANY} more" if len(names) > _MANY else "")
     confidence = 100 * (1 - comparison.options.alpha)
+    group = parse_measure(comparison.measure).group
+    title = None if group is None else comparison.value_titles.get(group[0], {}).get(group[1])
+    group_text = f", {group[0]} {title}" if group is not None and title not in (None, group[1]) else ""
     return (
         f"{format_count(len(comparison.systems), 'system')} on {listed}: "
-        f"{describe_convention(comparison.signature, comparison.measure)}, "
+        f"{describe_convention(comparison.signature, comparison.measure)}{group_text}, "
         f"in percent, {confidence:g} % intervals, rank in brackets"
     )
 
@@ -418,7 +422,8 @@ def _render_flips(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
     yield draw(_build_flip_rows(comparison.flips), {0})
     for label in [label for label in comparison.flips[0].by if label != "outcome"]:
         values = sorted({value for flips in comparison.flips for value in flips.by[label]})
-        rows = [[f"flips by {label}", "mentions", *values]]
+        titles = comparison.value_titles.get(label, {})
+        rows = [[f"flips by {label}", "mentions", *(titles.get(value, value) for value in values)]]
         for flips in comparison.flips:
             only_a, only_b = (
                 f"{flips.system_a} only, not {flips.system_b}",
