@@ -165,7 +165,8 @@ def render_page(comparison: Comparison, layout: str | None, *, details: bool, wi
     if comparison.excluded:
         blocks.append(f"not averaged: {'; '.join(f'{name} ({why})' for name, why in comparison.excluded.items())}")
     blocks += _explain_undetectable(comparison)
-    blocks += [_explain_table(comparison), draw(_build_pair_rows(comparison), {0})]
+    blocks.append(_explain_table(comparison))
+    blocks.append(draw(_build_pair_rows(comparison), {0}) if _has_pairs(comparison) else _NO_PAIRS)
     blocks += [
         text
         for part in (
@@ -228,7 +229,7 @@ def _format_headline(comparison: Comparison) -> str:
     return (
         f"{format_count(len(comparison.systems), 'system')} on {listed}: "
         f"{describe_convention(comparison.signature, comparison.measure)}{group_text}, "
-        f"in percent, {confidence:g} % intervals, rank in brackets"
+        f"in percent, {confidence:g} % intervals{', rank in brackets' * _has_pairs(comparison)}"
     )
 
 
@@ -286,21 +287,28 @@ def _format_half_width(value: float, low: float | None, high: float | None) -> s
     return f"{100 * value:.1f} ±{50 * (high - low):.1f}"
 
 
+_NO_PAIRS = "No dataset has predictions of two systems, so no difference is tested."
+
+
+def _has_pairs(comparison: Comparison) -> bool:
+    """Return whether any dataset has scores of two systems."""
+    return any(len(dataset.scores) > 1 for dataset in comparison.datasets)
+
+
 def _explain_table(comparison: Comparison) -> str:
-    """Return the legend of the score table: ranks, tests, detectable differences and intervals."""
+    """Return the legend of the score table: intervals and, if systems share a dataset, ranks, tests and power."""
     options = comparison.options
+    intervals = f"±: half the width of the interval from {options.resamples} bootstrap samples of documents."
     n_tests = sum(pair.p is not None for dataset in comparison.datasets for pair in dataset.pairs)
     is_oracle = any(score.is_oracle for dataset in comparison.datasets for score in dataset.scores.values())
-    return (
+    tests = (
         "rank: 1 + the number of significantly better systems. *: significantly different from all others.\n"
         f"{format_count(n_tests, 'test')}: {options.description}.\n"
         "detectable: the smallest difference in points that one test detects with a power of "
-        f"{100 * options.power:g} %, "
-        "median over pairs.\n"
-        f"±: half the width of the interval from {options.resamples} bootstrap samples of documents."
-        + "\noracle: the system or its threshold was selected on this dataset."
-        * is_oracle
+        f"{100 * options.power:g} %, median over pairs.\n"
     )
+    oracle = "\noracle: the system or its threshold was selected on this dataset."
+    return tests * _has_pairs(comparison) + intervals + oracle * is_oracle
 
 
 def _explain_undetectable(comparison: Comparison) -> Iterator[str]:

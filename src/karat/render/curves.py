@@ -350,7 +350,7 @@ def render_coverage_page(systems: Sequence[ScoredPredictions], documents: int, w
     wrap at; None does not wrap.
     """
     head = systems[0]
-    areas = [[system.run, f"{system.aurc:.4f}", f"{system.excess_aurc:.4f}"] for system in systems]
+    areas = [[system.run, _format_percent(system.aurc), _format_percent(system.excess_aurc)] for system in systems]
     blocks = [
         f"{_format_headline(head, documents)}, risk and coverage in percent",
         draw_text([["", "AURC", "excess AURC"], *areas], width=width),
