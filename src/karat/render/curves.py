@@ -435,6 +435,6 @@ def _describe_excluded(counts: Mapping[str, int]) -> str:
     return f"; excluded: {', '.join(f'{reason} {count}' for reason, count in counts.items())}" if counts else ""
 
 
-def _format_percent(value: float) -> str:
-    """Format a share in percent; `–` for NaN."""
-    return UNDEFINED if value != value else f"{100 * value:.1f}"
+def _format_percent(value: float | None) -> str:
+    """Format a share in percent; `–` for None and NaN."""
+    return UNDEFINED if value is None or value != value else f"{100 * value:.1f}"

@@ -215,9 +215,9 @@ def _build_group_tables(results: Sequence[Result], facet: str, view: str) -> Ite
     else:
         head += [SubHeading(title, get_run_title(result)) for result in results for title in titles]
     rows = [head]
-    titles = get_value_titles(facet, values, find_kb(results))
+    value_titles = get_value_titles(facet, values, find_kb(results))
     for value in values:
-        row = [titles[value]]
+        row = [value_titles[value]]
         for result, run_groups in zip(results, groups, strict=True):
             row += _format_group(result, run_groups.get(value), list(shorts))
         rows.append(row)

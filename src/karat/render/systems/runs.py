@@ -55,8 +55,8 @@ def _build_record(system_run: SystemRun, result: Result, file: str) -> RunRecord
     """Return the JSON record of a run; `file`: path of its predictions."""
     times = system_run.times
     seconds = {} if times is None else {name: getattr(times, name) for name in times.__slots__ if name != "n_documents"}
-    known = {"total": system_run.total_seconds, "mean": system_run.mean_seconds}
-    seconds |= {name: value for name, value in known.items() if value is not None}
+    summary = {"total": system_run.total_seconds, "mean": system_run.mean_seconds}
+    seconds |= {name: value for name, value in summary.items() if value is not None}
     return build_record(
         RunRecord,
         system_run,
