@@ -72,7 +72,7 @@ def command(
     \b
     karat gate new.json --baseline old.json --max-drop 0.01
     karat gate new.jsonl --baseline old.jsonl --gold gold.jsonl --markdown
-    karat gate new-a.jsonl new-b.jsonl --baseline old-a.jsonl --baseline old-b.jsonl --gold a.jsonl --gold b.jsonl
+    karat gate new/*.json --baseline old/a.json --baseline old/b.json
     """
     from karat.analysis.comparison.entries import load_entries
     from karat.analysis.comparison.gate import check_gate
