@@ -120,6 +120,14 @@ def test_all_of_it_as_json(files):
     assert (found["similarity"], found["sensitivity"]) == ([], None)
 
 
+def test_systems_without_a_common_dataset_have_no_tests_and_no_mean(files):
+    """The page had "0 tests" and a table of the mean of 0 datasets."""
+    out = page("keen-bay.json", "dull-fjord.json")
+    assert "No dataset has predictions of two systems, so no difference is tested." in out
+    assert "±: half the width" in out
+    assert not re.search("0 tests|rank|mean of 0", out)
+
+
 def test_every_pair_on_every_dataset(files):
     out = page(*results("bay", "fjord"), "--details")
     assert re.search(r"^bay +difference +low +high +p +corrected +effect +detectable$", out, re.MULTILINE)

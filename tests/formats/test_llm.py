@@ -177,6 +177,12 @@ def test_an_prediction_without_list(prediction):
             WrittenPrediction(text="London", entity="Q84", candidates=(Candidate("Q84"), Candidate("Q92561", 0.1))),
         ),
         (["London", "Q84"], WrittenPrediction(text="London", entity="Q84")),
+        ({"start": 36, "end": 42, "entity": None}, WrittenPrediction(36, 42, entity=None)),
+        ({"start": 36, "end": 42, "entity": ""}, WrittenPrediction(36, 42, entity=None)),
+        ({"start": 36, "end": 42, "entity": "unknown"}, WrittenPrediction(36, 42, entity=None)),
+        ({"start": 36, "end": 42, "entity": {"id": "Q84"}}, WrittenPrediction(36, 42, entity="Q84")),
+        ({"start": 36, "end": 42, "entity": "London"}, WrittenPrediction(36, 42, "London", entity=UNLINKED)),
+        ({"entity": None, "name": "London"}, WrittenPrediction(text="London", entity=None)),
     ],
 )
 def test_names_of_fields(entry, made):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 import karat
 from karat import InputError, KaratError, UnknownNameError, UsageError
 from karat.formats.parsing.surfaces.columns import ColumnRoles, suggest_roles
-from karat.formats.parsing.surfaces.table import make_table_format
+from karat.formats.parsing.surfaces.table import NULL_LINKS, make_table_format
 from tests.formats.broken import nearly, read_or_refused
 
 ROLES = {"doc": "doc_id", "text": "body", "start": "begin", "end": "stop", "entity": "qid"}
@@ -112,6 +114,18 @@ def test_lists_of_mentions_inside_of_objects(tmp_path):
     path = written(tmp_path, json.dumps(pairs), "p.json")
     roles = {"doc": "id", "text": "text", "start": "ents.0", "end": "ents.1", "entity": "ents.2"}
     assert items(karat.load(path, columns=roles), "labels") == {"a": [(0, 3, "Q1")]}
+
+
+def test_a_null_is_nil_in_json_also_in_an_object_and_unlinked_in_arrow(tmp_path):
+    roles = {"doc": "doc_id", "text": "body", "start": "begin", "end": "stop", "entity": "link.id"}
+    rows = [{**{name: value for name, value in ROWS[0].items() if name != "qid"}, "link": {"id": None}}]
+    span = (rows[0]["begin"], rows[0]["stop"])
+    path = written(tmp_path, json.dumps(rows), "t.json")
+    assert items(karat.load(path, columns=roles), "labels") == {"a": [(*span, None)]}
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
+    corpus = karat.load(tmp_path / "t.parquet", columns=roles)
+    assert items(corpus, "labels") == {"a": [(*span, karat.UNLINKED)]}
+    assert corpus.skipped == {NULL_LINKS: 1}
 
 
 def test_words_in_place_of_spans_and_documents_without_ids(tmp_path):

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import karat
 from karat import UNLINKED, Corpus, Document, Label, Prediction, Response, Run
+from karat.analysis.comparison.compare import compare
+from karat.analysis.comparison.entries import entry_from_run
+from karat.evaluation.request import Request
+from karat.kb.in_memory_kb import InMemoryKB
+from karat.matching.read.facets import facet_names
+from karat.plugins.reports.table import render_table
+from karat.render.comparison import render_page
+from karat.render.report import render_report
 from tests.conftest import with_settings
 
 TEXT = "Ada Lovelace met Charles Babbage in Chatham, New Jersey."
@@ -308,6 +318,46 @@ def test_the_note_on_missing_types_names_a_remedy_and_each_table_once():
         "strong, weak, mention: 1 of 1 wrong predictions have no known type and count under none, so precision by "
         "types is too high: add types to the predictions, or use --by entity-type with --kb"
     ]
+
+
+@pytest.mark.parametrize(
+    ("has_kb", "remedy"),
+    [
+        (False, "pass a knowledge base with types (--kb)"),
+        (True, "they have no entity, or the knowledge base has no types of it"),
+    ],
+)
+def test_the_note_on_missing_entity_types_does_not_ask_for_a_knowledge_base_that_was_passed(has_kb, remedy):
+    corpus = Corpus.from_documents([Document("d", TEXT, (Label(0, 3, "Q1"),))])
+    run = Run.from_responses([Response("d", (Prediction(4, 5, "Q9"),))])
+    kb = InMemoryKB.from_tables(types={"Q1": ("Q5",)}) if has_kb else None
+    notes = karat.evaluate(corpus, run, by="entity-type", kb=kb, measures="strong:micro.f1").notes
+    (note,) = [note for note in notes if "known entity type" in note]
+    assert note.endswith(f"so precision by entity-type is too high: {remedy}")
+
+
+def test_a_facet_that_is_a_dimension_too_is_listed_once():
+    corpus = Corpus.from_documents([Document("d", TEXT, (Label(0, 3, "Q1", categories=("nil:yes", "form:alias")),))])
+    names = facet_names(corpus.labels)
+    assert (names.count("nil"), names.count("form")) == (1, 1)
+
+
+def test_tables_show_the_names_of_types_with_their_ids():
+    """Names are those of the knowledge base, or else the built-in ones; other values stay as they are."""
+    types = ("Q515", "Q900000001", "LOC")
+    corpus = Corpus.from_documents([Document("d", TEXT, (Label(0, 3, "Q1", types=types),))], name="c")
+    run = Run.from_responses([Response("d", (Prediction(0, 3, "Q1"),))], name="r")
+    kb = InMemoryKB.from_tables(names={"Q900000001": "lake city"})
+    result = karat.evaluate(corpus, run, by="types", kb=kb, measures="strong:micro.f1")
+    for text in (render_table([result]), result.to_markdown(), result.to_latex(), render_report([result], "markdown")):
+        assert "city (Q515)" in text
+        assert "lake city (Q900000001)" in text
+        assert "LOC (" not in text
+    assert "Q900000001 " in render_table([karat.Result.from_json(result.to_json())])
+    entries = [entry_from_run(corpus, replace(run, name=name)) for name in "ab"]
+    comparison = compare(entries, Request.from_options(kb=kb), measure="strong:micro.f1@types=Q515")
+    page = render_page(comparison, None, details=False)
+    assert "strong:micro.f1@types=Q515 (linking with NIL), types city (Q515), in percent" in page
 
 
 def test_only_the_evaluation_span_counts():

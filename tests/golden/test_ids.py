@@ -371,7 +371,7 @@ def health(*links, **options):
 def test_where_all_is_well_little_is_said():
     assert health(("Q1", "Q1"), ("Q2", None)).summary == "ids: QID on both sides"
     assert health((BERLIN, "http://en.wikipedia.org/wiki/Rome")).summary == "ids: Wikipedia en on both sides"
-    assert health(("Q1", None)).summary == "ids: gold QID 1; predictions unlinked"
+    assert health(("Q1", None)).summary == "ids: gold QID 1; predictions without ids"
 
 
 def test_predictions_that_cannot_match():

@@ -144,10 +144,13 @@ def command(
     named_runs = disambiguate_names(runs, paths)
     curves = compute_curves(corpus, named_runs, options, calibration=files.calibration is not None)
     echo_notes(curves.notes)
+    charts = {}  # drawn before writing, so that an error leaves no files
     if files.plot is not None:
-        save_chart(curve_set_chart(curves), files.plot)
+        charts[files.plot] = curve_set_chart(curves)
     if files.calibration is not None:
-        save_chart(reliability_chart(curves.predictions), files.calibration)
+        charts[files.calibration] = reliability_chart(curves.predictions)
+    for path, chart in charts.items():
+        save_chart(chart, path)
     write_output(files.json_file, lambda: curve_set_json(curves))
     write_output(files.csv, lambda: curve_set_csv(curves))
     print_page(lambda: render_curve_set(curves, page_width()), files.json_file, files.csv)

@@ -1,4 +1,4 @@
-"""`karat gate NEW --baseline OLD`."""
+"""`karat gate NEW… --baseline OLD`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from karat.cli.output import page_width, print_page, write_output
 
 
 @karat_command()
-@click.argument("new", metavar="NEW")
-@option("--baseline", "old", required=True, metavar="OLD", help="Baseline to compare NEW with.")
+@click.argument("new", nargs=-1, required=True, metavar="NEW…")
+@option(
+    "--baseline", "old", required=True, multiple=True, metavar="OLD", help="Baseline to compare NEW with (repeatable)."
+)
 @golds_option("Gold standard, if NEW and OLD are predictions (repeatable).")
 @option("--max-drop", default=0.0, show_default=True, metavar="X", help="Tolerated drop: 0.01 is one point.")
 @option(
@@ -43,8 +45,8 @@ from karat.cli.output import page_width, print_page, write_output
 @json_option()
 @input_options
 def command(
-    new: str,
-    old: str,
+    new: tuple[str, ...],
+    old: tuple[str, ...],
     golds: tuple[str, ...],
     max_drop: float,
     max_failed: int | None,
@@ -60,23 +62,25 @@ def command(
     """Fail if a new version is significantly worse.
 
     NEW and OLD are result files (`karat score --json`), files with gold labels and predictions, or, with --gold,
-    prediction files. The exit code is 1 if the whole interval of the difference is below −X on some dataset. A
-    drop that is not significant passes; the output mentions it. If lower values of the measure are better, a rise
-    counts as a drop. X is a share below 1: 0.01 is one point. The exit code is also 1 if the difference has no
-    interval (see --allow-untested) or, with --max-failed, if NEW failed on or has no predictions for more than N
-    documents of a dataset. -m 'strong:micro.f1@types=PER' compares a group.
+    prediction files; with several datasets, one file of each version for each dataset. The exit code is 1 if the
+    whole interval of the difference is below −X on some dataset. A drop that is not significant passes; the output
+    mentions it. If lower values of the measure are better, a rise counts as a drop. X is a share below 1: 0.01 is
+    one point. The exit code is also 1 if the difference has no interval (see --allow-untested) or, with
+    --max-failed, if NEW failed on or has no predictions for more than N documents of a dataset. -m
+    'strong:micro.f1@types=PER' compares a group.
 
     \b
     karat gate new.json --baseline old.json --max-drop 0.01
     karat gate new.jsonl --baseline old.jsonl --gold gold.jsonl --markdown
+    karat gate new/*.json --baseline old/a.json --baseline old/b.json
     """
     from karat.analysis.comparison.entries import load_entries
     from karat.analysis.comparison.gate import check_gate
     from karat.render.gate import render_page, to_json
 
-    check_paths([new, old, *golds], [json_file])
+    check_paths([*new, *old, *golds], [json_file])
     request = conventions.to_request()
-    new_entries, old_entries = list(load_entries([new], golds)), list(load_entries([old], golds))
+    new_entries, old_entries = list(load_entries(new, golds)), list(load_entries(old, golds))
     result = check_gate(
         new_entries,
         old_entries,

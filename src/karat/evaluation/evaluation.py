@@ -811,7 +811,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         yield from self._starter_kb_notes()
         yield from format_undecided_notes(self.request.conventions.unknown_names, *self.sums.undecided_counts)
         yield from (f"{n_labels} labels {source}" for source, n_labels in self.sums.source_counts.items())
-        yield from format_untyped_notes(self.groups, self.views)
+        yield from format_untyped_notes(self.groups, self.views, has_kb=self.request.kb is not None)
         yield from (best.note for best in self.thresholds.tuned.values())
         (corpus, _), (run, metadata) = self.source.names_and_metadata
         if is_selected_on(metadata, corpus):

@@ -279,18 +279,29 @@ def check_groups(
 
 
 _TYPE_FACETS: Final = {
-    "types": ("type", "add types to the predictions, or use --by entity-type with --kb"),
-    "entity-type": ("entity type", "pass a knowledge base with types (--kb)"),
+    "types": (
+        "type",
+        "add types to the predictions, or use --by entity-type with --kb",
+        "add types to the predictions, or use --by entity-type",
+    ),
+    "entity-type": (
+        "entity type",
+        "pass a knowledge base with types (--kb)",
+        "they have no entity, or the knowledge base has no types of it",
+    ),
 }
-"""The facets by type, with the singular noun for their values and the remedy for unknown ones."""
+"""The facets by type: the singular noun for their values, and the remedies without and with a knowledge base."""
 
 _MIN_UNTYPED_SHARE: Final = 0.1
 """Share of wrong predictions without a known type from which a note says that precision by type is too high."""
 
 
-def format_untyped_notes(groups: Groups, views: Mapping[str, View]) -> Iterator[str]:
-    """Yield notes on views in which many wrong predictions have no known type, so precision by type is too high."""
-    for facet, (noun, remedy) in _TYPE_FACETS.items():
+def format_untyped_notes(groups: Groups, views: Mapping[str, View], *, has_kb: bool) -> Iterator[str]:
+    """Yield notes on views in which many wrong predictions have no known type, so precision by type is too high.
+
+    `has_kb`: whether the user passed a knowledge base.
+    """
+    for facet, (noun, *remedies) in _TYPE_FACETS.items():
         by_view = groups.get(facet, {})
         views_by_counts: dict[tuple[float, float], list[str]] = {}
         for view, values in by_view.items():
@@ -306,5 +317,5 @@ def format_untyped_notes(groups: Groups, views: Mapping[str, View]) -> Iterator[
         for (untyped, wrong), names in views_by_counts.items():
             yield (
                 f"{', '.join(names)}: {untyped:g} of {wrong:g} wrong predictions have no known {noun} and count under "
-                f"none, so precision by {facet} is too high: {remedy}"
+                f"none, so precision by {facet} is too high: {remedies[has_kb]}"
             )

@@ -6,13 +6,14 @@ pytest loads this module in every session, so the rest of Karat is imported only
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from karat.analysis.comparison.gate import GateResult
-    from karat.data.inputs import GoldInput, PredictionsInput
+    from karat.data.inputs import GoldInput, PredictionsInput, SystemsInput
 
 _WIDTH = 100
 """Columns of the message of a failed test."""
@@ -28,9 +29,9 @@ def karat_gate() -> Callable[..., GateResult]:
 
 
 def check_versions(
-    gold: GoldInput | None,
-    new: PredictionsInput,
-    baseline: PredictionsInput,
+    gold: GoldInput | list[GoldInput] | None,
+    new: PredictionsInput | list[PredictionsInput],
+    baseline: PredictionsInput | list[PredictionsInput],
     *,
     measure: str | None = None,
     max_drop: float = 0.0,
@@ -46,8 +47,9 @@ def check_versions(
     """Compare `new` with `baseline` on `gold`, and fail the test if it is significantly worse.
 
     The test fails if, on some dataset, the whole interval of the difference is a drop of more than `max_drop`, more
-    than `max_failed` documents failed or are missing, or, unless `allow_untested`, there is no interval. `gold` is None
-    if `new` and `baseline` are results. `max_flips` is the number of lost, and of gained, mentions in the message.
+    than `max_failed` documents failed or are missing, or, unless `allow_untested`, there is no interval. `gold` is
+    None if `new` and `baseline` are results. For several datasets, all three are lists of paths, runs or results.
+    `max_flips` is the number of lost, and of gained, mentions in the message.
     """
     __tracebackhide__ = True
     from karat.analysis.comparison.entries import resolve_entries
@@ -59,8 +61,8 @@ def check_versions(
     message = ""
     try:
         result = check_gate(
-            resolve_entries(gold, {"new": new}),
-            resolve_entries(gold, {"baseline": baseline}),
+            resolve_entries(gold, _to_systems("new", new)),
+            resolve_entries(gold, _to_systems("baseline", baseline)),
             Request.from_options(profile=profile, settings=settings or {}, kb=kb),
             max_drop=max_drop,
             confidence=confidence,
@@ -74,3 +76,12 @@ def check_versions(
     if message or not result.is_passed:
         pytest.fail(message or render_page(result, None, max_flips, _WIDTH), pytrace=False)
     return result
+
+
+def _to_systems(name: str, version: PredictionsInput | list[PredictionsInput]) -> SystemsInput:
+    """Return a version as systems: those in a list of paths, runs or results, or the only one under `name`."""
+    from karat.model.results.result import Result
+    from karat.model.run import Run
+
+    is_list = isinstance(version, list) and all(isinstance(item, str | PathLike | Run | Result) for item in version)
+    return version if is_list and version else {name: version}

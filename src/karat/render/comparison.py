@@ -19,6 +19,7 @@ from karat.analysis.comparison.samples import Estimate
 from karat.analysis.comparison.significance import DatasetScores, SystemScore
 from karat.analysis.comparison.similarity import JointCoverage, PairSimilarity, Similarity
 from karat.analysis.comparison.similarity.pooled import PooledSimilarity
+from karat.model.measure_name import parse_measure
 from karat.model.output.control_chars import escape_json
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
@@ -164,7 +165,8 @@ def render_page(comparison: Comparison, layout: str | None, *, details: bool, wi
     if comparison.excluded:
         blocks.append(f"not averaged: {'; '.join(f'{name} ({why})' for name, why in comparison.excluded.items())}")
     blocks += _explain_undetectable(comparison)
-    blocks += [_explain_table(comparison), draw(_build_pair_rows(comparison), {0})]
+    blocks.append(_explain_table(comparison))
+    blocks.append(draw(_build_pair_rows(comparison), {0}) if _has_pairs(comparison) else _NO_PAIRS)
     blocks += [
         text
         for part in (
@@ -221,10 +223,13 @@ def _format_headline(comparison: Comparison) -> str:
     names = [dataset.name for dataset in comparison.datasets]
     listed = ", ".join(names[:_MANY]) + (f" and {len(names) - _MANY} more" if len(names) > _MANY else "")
     confidence = 100 * (1 - comparison.options.alpha)
+    group = parse_measure(comparison.measure).group
+    title = None if group is None else comparison.value_titles.get(group[0], {}).get(group[1])
+    group_text = f", {group[0]} {title}" if group is not None and title not in (None, group[1]) else ""
     return (
         f"{format_count(len(comparison.systems), 'system')} on {listed}: "
-        f"{describe_convention(comparison.signature, comparison.measure)}, "
-        f"in percent, {confidence:g} % intervals, rank in brackets"
+        f"{describe_convention(comparison.signature, comparison.measure)}{group_text}, "
+        f"in percent, {confidence:g} % intervals{', rank in brackets' * _has_pairs(comparison)}"
     )
 
 
@@ -282,21 +287,28 @@ def _format_half_width(value: float, low: float | None, high: float | None) -> s
     return f"{100 * value:.1f} ±{50 * (high - low):.1f}"
 
 
+_NO_PAIRS = "No dataset has predictions of two systems, so no difference is tested."
+
+
+def _has_pairs(comparison: Comparison) -> bool:
+    """Return whether any dataset has scores of two systems."""
+    return any(len(dataset.scores) > 1 for dataset in comparison.datasets)
+
+
 def _explain_table(comparison: Comparison) -> str:
-    """Return the legend of the score table: ranks, tests, detectable differences and intervals."""
+    """Return the legend of the score table: intervals and, if systems share a dataset, ranks, tests and power."""
     options = comparison.options
+    intervals = f"±: half the width of the interval from {options.resamples} bootstrap samples of documents."
     n_tests = sum(pair.p is not None for dataset in comparison.datasets for pair in dataset.pairs)
     is_oracle = any(score.is_oracle for dataset in comparison.datasets for score in dataset.scores.values())
-    return (
+    tests = (
         "rank: 1 + the number of significantly better systems. *: significantly different from all others.\n"
         f"{format_count(n_tests, 'test')}: {options.description}.\n"
         "detectable: the smallest difference in points that one test detects with a power of "
-        f"{100 * options.power:g} %, "
-        "median over pairs.\n"
-        f"±: half the width of the interval from {options.resamples} bootstrap samples of documents."
-        + "\noracle: the system or its threshold was selected on this dataset."
-        * is_oracle
+        f"{100 * options.power:g} %, median over pairs.\n"
     )
+    oracle = "\noracle: the system or its threshold was selected on this dataset."
+    return tests * _has_pairs(comparison) + intervals + oracle * is_oracle
 
 
 def _explain_undetectable(comparison: Comparison) -> Iterator[str]:
@@ -418,7 +430,8 @@ def _render_flips(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
     yield draw(_build_flip_rows(comparison.flips), {0})
     for label in [label for label in comparison.flips[0].by if label != "outcome"]:
         values = sorted({value for flips in comparison.flips for value in flips.by[label]})
-        rows = [[f"flips by {label}", "mentions", *values]]
+        titles = comparison.value_titles.get(label, {})
+        rows = [[f"flips by {label}", "mentions", *(titles.get(value, value) for value in values)]]
         for flips in comparison.flips:
             only_a, only_b = (
                 f"{flips.system_a} only, not {flips.system_b}",

@@ -350,7 +350,7 @@ def render_coverage_page(systems: Sequence[ScoredPredictions], documents: int, w
     wrap at; None does not wrap.
     """
     head = systems[0]
-    areas = [[system.run, f"{system.aurc:.4f}", f"{system.excess_aurc:.4f}"] for system in systems]
+    areas = [[system.run, _format_percent(system.aurc), _format_percent(system.excess_aurc)] for system in systems]
     blocks = [
         f"{_format_headline(head, documents)}, risk and coverage in percent",
         draw_text([["", "AURC", "excess AURC"], *areas], width=width),
@@ -435,6 +435,6 @@ def _describe_excluded(counts: Mapping[str, int]) -> str:
     return f"; excluded: {', '.join(f'{reason} {count}' for reason, count in counts.items())}" if counts else ""
 
 
-def _format_percent(value: float) -> str:
-    """Format a share in percent; `–` for NaN."""
-    return UNDEFINED if value != value else f"{100 * value:.1f}"
+def _format_percent(value: float | None) -> str:
+    """Format a share in percent; `–` for None and NaN."""
+    return UNDEFINED if value is None or value != value else f"{100 * value:.1f}"

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from karat.analysis.comparison.grid import choose_main_measure
+from karat.matching.read.facet_titles import get_value_titles
 from karat.model.errors import UnknownNameError, UsageError
-from karat.model.finegrained_scheme import NODES, get_title
 from karat.model.measure_name import parse_measure
 from karat.model.output.text_layout import format_count
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.result import GroupScores, Result
 from karat.model.spec.report import Report
-from karat.plugins.reports.table import get_oracle_mark, group_by_dataset
+from karat.plugins.reports.table import find_kb, get_oracle_mark, group_by_dataset
 from karat.render.scores import Rows, emphasise_cells, find_best_indices, render_page
 from karat.render.tables import LAYOUTS, UNDEFINED, ShadedCell, SubHeading, format_percent
 
@@ -153,22 +153,17 @@ def _build_heat_map(
             *(SubHeading(_PRF_TITLES[short], result.run) for result in results for short in shorts),
         ]
     ]
+    titles = get_value_titles(facet, values, find_kb(results))
     for value in values:
         cells = [_format_shaded(system_groups.get(value), short) for system_groups in groups for short in shorts]
         rows.append(
             [
-                _get_facet_title(facet, value),
+                titles[value],
                 _format_size([system_groups.get(value) for system_groups in groups]),
                 *cells,
             ]
         )
     return rows
-
-
-def _get_facet_title(facet: str, value: str) -> str:
-    """Return the title of a facet's value if it is a fine-grained category, else the value."""
-    category = value if facet == "category" else f"{facet}:{value}"
-    return get_title(category) if category in NODES else value
 
 
 def _format_size(groups: Sequence[GroupScores | None]) -> str:

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 
 from karat.evaluation.measures import get_measure
+from karat.matching.read.facet_titles import get_value_titles
 from karat.model.errors import KaratError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.output.text_layout import format_count
@@ -19,6 +20,7 @@ from karat.model.tables.arrow import Arrow
 from karat.plugins.reports.table import (
     collect_notes,
     describe_intervals,
+    find_kb,
     format_cell,
     format_score,
     get_oracle_mark,
@@ -213,8 +215,9 @@ def _build_group_tables(results: Sequence[Result], facet: str, view: str) -> Ite
     else:
         head += [SubHeading(title, get_run_title(result)) for result in results for title in titles]
     rows = [head]
+    value_titles = get_value_titles(facet, values, find_kb(results))
     for value in values:
-        row = [value]
+        row = [value_titles[value]]
         for result, run_groups in zip(results, groups, strict=True):
             row += _format_group(result, run_groups.get(value), list(shorts))
         rows.append(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 import karat
@@ -281,3 +282,28 @@ def test_no_flips_are_listed_on_request(karat_cli):
     assert "predicted by new" not in out
     assert "more" not in out.partition("Lost")[2]
     assert karat_cli(*gate, "-1").code == 2
+
+
+def test_several_datasets_need_both_versions_of_each(karat_cli, karat_gate, tmp_path):
+    """Before, only one file could be passed, and a dataset that the new version lacks was passed over in silence."""
+    for dataset, right in (("a", 36), ("b", 10)):
+        (new,), (old,) = versions(36, right)
+        documents = [msgspec.structs.replace(document, id=f"{dataset}-{document.id}") for document in new.corpus]
+        karat.save(karat.Corpus.from_documents(documents, name=dataset), tmp_path / f"{dataset}.jsonl")
+        for version, run in (("new", new.run), ("old", old.run)):
+            responses = [msgspec.structs.replace(response, id=f"{dataset}-{response.id}") for response in run]
+            karat.save(karat.Run.from_responses(responses, name="system"), tmp_path / f"{version}-{dataset}.jsonl")
+    golds, news, olds = (
+        [str(tmp_path / f"{prefix}{dataset}.jsonl") for dataset in "ab"] for prefix in ("", "new-", "old-")
+    )
+    options = ["--baseline", olds[0], "--baseline", olds[1], "--gold", golds[0], "--gold", golds[1], "--json", "-"]
+    done = karat_cli("gate", *news, *options)
+    states = [(change["dataset"], change["state"]) for change in json.loads(done.out)["datasets"]]
+    assert (done.code, states) == (1, [("a", "passed"), ("b", "dropped")])
+    refused = karat_cli("gate", news[0], *options)
+    assert (refused.code, "b has only the old version" in refused.err) == (2, True)
+    refused = karat_cli("gate", *news, news[0], *options)
+    assert (refused.code, "a has several new versions" in refused.err) == (2, True)
+    assert [change.dataset for change in karat_gate(golds, olds, olds).datasets] == ["a", "b"]
+    with pytest.raises(pytest.fail.Exception, match="dropped by more than 0 points on b"):
+        karat_gate(golds, news, olds)

@@ -196,7 +196,7 @@ def test_scores_that_are_no_probabilities_have_no_reliability():
 def test_risk_ends_at_the_share_of_wrong_predictions():
     scored = demo_scored()[1]
     spec = risk_coverage_chart([scored])
-    name = f"noisy (AURC {aurc(scored.scores, scored.correctness):.3f})"
+    name = f"noisy (AURC {100 * aurc(scored.scores, scored.correctness):.1f} %)"
     last = rows(spec, "line", name)[-1]
     assert (last["x"], last["y"]) == (1, pytest.approx(1 - scored.correctness.mean()))
 

@@ -77,7 +77,7 @@ def test_the_page_says_the_areas_and_what_is_left_out(karat_cli, files):
     ran = karat_cli("curve", files / "gold.jsonl", files / "mixed.jsonl", "--over", "coverage")
     assert ran.code == 0
     lines = [line.split() for line in ran.out.splitlines()]
-    assert ["mixed", "0.3889", "0.0000"] in lines
+    assert ["mixed", "38.9", "0.0"] in lines  # in percent, like risk and coverage below
     assert "mixed: 3 of 4 predictions that count have a score; unscored predictions are excluded" in ran.out
     assert ["33.3", ">=", "12.5", "0.0"] in lines
     assert ["66.7", ">=", "4", "50.0"] in lines
@@ -103,6 +103,16 @@ def test_without_any_score_there_is_no_curve(karat_cli, files):
     ran = karat_cli("curve", files / "gold.jsonl", files / "silent.jsonl", "--over", "coverage")
     assert (ran.code, ran.out) == (2, "")
     assert "so there is no curve" in ran.err
+
+
+@pytest.mark.extras
+def test_a_chart_that_cannot_be_drawn_leaves_no_files(karat_cli, files):
+    """Scores above 1 have a curve, but no reliability diagram; the curve was written before the error."""
+    outputs = [files / name for name in ("curve.json", "curve.csv", "calibration.json")]
+    options = ("--plot", outputs[0], "--csv", outputs[1], "--calibration", outputs[2])
+    ran = karat_cli("curve", files / "gold.jsonl", files / "mixed.jsonl", *options)
+    assert (ran.code, "outside 0..1" in ran.err) == (2, True)
+    assert not any(path.exists() for path in outputs)
 
 
 @pytest.mark.extras

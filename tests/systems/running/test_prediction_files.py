@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 import karat
 from karat.model.errors import UsageError
+from karat.render.systems.runs import render_page, to_json
 from karat.systems.running.experiment import create_experiment, run_experiment
 from karat.systems.running.prediction_files import (
     describe_transfers,
     format_scoring_options,
     group_repeats,
     list_commands,
+    name_file,
     prepare_gold,
     write_predictions,
 )
@@ -52,6 +56,23 @@ def test_an_experiment_without_limit_keeps_the_name_of_the_dataset(folder):
     assert write_predictions(outcome, "out", experiment) == "demo/noisy"
     assert prepare_gold("demo", [outcome], "out", experiment) == "demo"
     assert not (folder / "out").exists()
+
+
+def test_published_predictions_keep_their_title_and_the_time_that_their_manifest_states(folder):
+    """Two documents in 3 seconds are 1.5 seconds each; the time of a single document is unknown."""
+    articles = [{"id": n, "title": "", "text": "Ada", "labels": [], "entity_mentions": []} for n in (1, 2)]
+    path = Path("mine.tiny.linked_articles.jsonl")
+    path.write_text("".join(json.dumps(article) + "\n" for article in articles), encoding="utf-8")
+    Path("mine.tiny.metadata.json").write_text(json.dumps({"linking_time": 3.0}), encoding="utf-8")
+    experiment = create_experiment([f"ours=predictions:{path}"], {}, datasets=(str(path),))
+    (outcome,) = run_experiment(experiment)
+    assert name_file(outcome, write_predictions(outcome, "out", experiment)) == f"ours={path}"
+    assert (outcome.system_run.total_seconds, outcome.system_run.mean_seconds) == (3, 1.5)
+    page = render_page([outcome.system_run])
+    assert re.search(r"^ours +2 +2 +0 +– +– +3 s$", page, re.MULTILINE)
+    assert "times: as published: ours" in page
+    (record,) = json.loads(to_json([outcome.system_run], [outcome.result], [str(path)]))["runs"]
+    assert record["seconds"] == {"total": 3, "mean": 1.5}
 
 
 def test_what_is_sent_or_run_is_known_before(folder, monkeypatch):

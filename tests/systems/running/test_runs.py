@@ -440,6 +440,22 @@ def test_an_entity_id_with_a_span_is_not_read_as_the_text_of_the_mention(tmp_pat
     assert response.predictions == (Prediction(0, 8, "Q1", score=0.5),)
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        '[{"start": 0, "end": 8, "entity": null, "score": 0.5}]',
+        '[{"start": 0, "end": 8, "entity": null, "confidence": 0.5}]',
+        '{"mentions": [{"start": 0, "end": 8, "entity": null, "score": 0.5}]}',
+        '{"predictions": [{"start": 0, "end": 8, "entity": null, "score": 0.5}]}',
+    ],
+)
+def test_null_is_nil_whatever_the_names_of_the_other_fields(tmp_path, output):
+    """With `confidence` or `mentions`, such mentions were unlinked."""
+    path = script(tmp_path, f"import sys; sys.stdin.read(); print({output!r})")
+    (response,) = run_system(RunnableSystem.from_text(f"command:{sys.executable} {path}"), numbered(1), WISHES).run
+    assert response.predictions == (Prediction(0, 8, None, score=0.5),)
+
+
 def test_a_program_that_reports_an_error_keeps_running(tmp_path):
     path = script(
         tmp_path,

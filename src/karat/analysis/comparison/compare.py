@@ -38,6 +38,8 @@ from karat.analysis.comparison.significance import (
 )
 from karat.analysis.comparison.similarity.pooled import Similarities, compute_similarities
 from karat.evaluation.request import Request
+from karat.kb.protocol import KB
+from karat.matching.read.facet_titles import get_value_titles
 from karat.model.results.display import ChartDisplay, TableDisplay
 from karat.model.results.result import WARNING, IdHealth
 from karat.model.signature import Signature
@@ -142,6 +144,8 @@ class Comparison(TableDisplay, ChartDisplay):
     """Options of the comparison."""
     signature: Signature
     """Signature shared by all evaluations."""
+    value_titles: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    """By facet, the titles of the values by which flips are counted, and of the group whose scores are compared."""
     mentions: tuple[MentionsBySystem, ...] = field(default=(), repr=False)
     """Mentions of the averaged datasets for which gold and the predictions of all systems are available."""
 
@@ -182,6 +186,7 @@ def compare(
     averages = compute_means(table, samples, options)
     mentions = [m for name in table.common_datasets if (m := collect_mentions(table, name)) is not None]
     detection = {m.dataset: stats for m in mentions if (stats := m.detection_stats()) is not None}
+    flips = pooled_flips(mentions, table.systems, table.facets)
     match = extras.relations
     similarity = None if match is None else compute_similarities(table, match, extras.best_threshold)
     return Comparison(
@@ -195,7 +200,7 @@ def compare(
         pairs=test_mean_pairs(table, samples, datasets, options),
         ranks=_rank_systems(table, options),
         detection=detection,
-        flips=pooled_flips(mentions, table.systems, table.facets),
+        flips=flips,
         overfitting=overfitting_indices(table, samples, extras.developed_on, options),
         runtimes=mean_runtimes(table),
         similarity=similarity,
@@ -206,8 +211,19 @@ def compare(
         notes=tuple(sorted(_collect_notes(table, datasets, mentions, options), key=lambda note: WARNING not in note)),
         options=options,
         signature=table.signature,
+        value_titles=_find_value_titles(table, flips, None if request is None else request.kb),
         mentions=tuple(mentions),
     )
+
+
+def _find_value_titles(table: Grid, flips: Iterable[Flips], kb: KB | None) -> dict[str, dict[str, str]]:
+    """Return by facet the titles of the values by which flips are counted, and of the group of the measure."""
+    values: dict[str, dict[str, None]] = {}
+    groups = [] if table.measure_name.group is None else [table.measure_name.group]
+    groups += [(facet, value) for pair in flips for facet, counts in pair.by.items() for value in counts]
+    for facet, value in groups:
+        values.setdefault(facet, {})[value] = None
+    return {facet: get_value_titles(facet, [*names], kb) for facet, names in values.items()}
 
 
 def _collect_skipped(table: Grid) -> dict[str, dict[str, Mapping[str, int]]]:

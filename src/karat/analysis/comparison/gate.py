@@ -147,7 +147,7 @@ def check_gate(
     max_failed: int | None = None,
     allow_untested: bool = False,
 ) -> GateResult:
-    """Compare two versions of a system on their common datasets and decide whether the new one passes.
+    """Compare two versions of a system on the same datasets and decide whether the new one passes.
 
     The new version fails if on some dataset the whole interval of the difference, at the level `confidence`, is a drop
     of more than `max_drop`, a share below 1; for a measure whose lower values are better, a rise. It also fails if its
@@ -168,9 +168,7 @@ def check_gate(
     if max_failed is not None and max_failed < 0:
         raise UsageError(f"max_failed is {max_failed}. Give a number of documents of at least 0.")
     entries = [*_rename_entries(new, NEW), *_rename_entries(old, OLD)]
-    datasets_by_version = [{entry.dataset for entry in entries if entry.system == version} for version in (NEW, OLD)]
-    if not datasets_by_version[0] & datasets_by_version[1]:
-        raise UsageError("the new and the old version have no dataset in common. Score both on the same gold.")
+    _check_datasets(entries)
     options = ComparisonOptions(1 - confidence, resamples=resamples, permutations=1000)
     comparison = compare(entries, request, options, measure=measure)
     test_notes = list_test_notes(comparison.datasets, options)  # the gate uses intervals only
@@ -186,7 +184,6 @@ def check_gate(
                 missing=_count_skipped(comparison, scores.name, MISSING_DOCUMENTS),
             )
             for scores in comparison.datasets
-            if len(scores.scores) == 2
         ),
         tuple(flips),
         comparison.signature,
@@ -195,6 +192,19 @@ def check_gate(
         max_failed,
         allow_untested,
     )
+
+
+def _check_datasets(entries: Iterable[Entry]) -> None:
+    """Raise `UsageError` unless each dataset has exactly one entry of each version."""
+    versions: dict[str, list[str]] = {}
+    for entry in entries:
+        versions.setdefault(entry.dataset, []).append(entry.system)
+    for dataset, systems in versions.items():
+        for version in (NEW, OLD):
+            if systems.count(version) > 1:
+                raise UsageError(f"{dataset} has several {version} versions. Pass one for each dataset.")
+        if len(systems) == 1:
+            raise UsageError(f"{dataset} has only the {systems[0]} version. Pass both, scored on the same gold.")
 
 
 def _rename_entries(entries: Iterable[Entry], version: str) -> Iterator[Entry]:

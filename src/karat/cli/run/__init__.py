@@ -201,7 +201,7 @@ def _print_summary(
     With --limit, the gold files that the commands need are written too. `details`: whether to print errors in full.
     """
     from karat.render.systems.runs import render_next_commands, render_page, render_repetitions, render_text_commands
-    from karat.systems.running.prediction_files import format_scoring_options, group_repeats, prepare_gold
+    from karat.systems.running.prediction_files import format_scoring_options, group_repeats, name_file, prepare_gold
 
     echo(render_page([outcome.system_run for outcome in outcomes], page_width(), details=details))
     if replies:
@@ -209,7 +209,9 @@ def _print_summary(
     if experiment.run_options.repeats > 1:
         echo(render_repetitions(group_repeats(outcomes), page_width()))
     predictions = {
-        name: [file for outcome, file in zip(outcomes, files, strict=True) if outcome.dataset == name]
+        name: [
+            name_file(outcome, file) for outcome, file in zip(outcomes, files, strict=True) if outcome.dataset == name
+        ]
         for name in experiment.datasets
     }
     texts = {outcome.dataset for outcome in outcomes if outcome.corpus.is_unlabelled}

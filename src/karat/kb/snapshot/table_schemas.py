@@ -59,7 +59,9 @@ TABLE_SCHEMAS: Final[Mapping[str, TableSchema]] = {
         n_keys=1,
         purpose="types, demonyms, metonyms; an empty list means no types",
     ),
-    "subclass_of": TableSchema({"class": _TEXT, "superclass": _TEXT}, n_keys=2, purpose="typing by classes, --by type"),
+    "subclass_of": TableSchema(
+        {"class": _TEXT, "superclass": _TEXT}, n_keys=2, purpose="typing by classes, --by entity-type"
+    ),
     "aliases": TableSchema(
         {"id": _TEXT, "alias": _TEXT, "count": pa.int64()},
         n_keys=2,

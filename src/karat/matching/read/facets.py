@@ -69,7 +69,7 @@ class Facets(msgspec.Struct, frozen=True, eq=False):
 
 def facet_names(labels: Mentions) -> list[str]:
     """Return the names of facets by which `labels` can be grouped: plugins, category dimensions, and `meta.KEY`."""
-    return [*list_plugins("facets"), *dimension_names(labels), f"{META}KEY"]
+    return list(dict.fromkeys([*list_plugins("facets"), *dimension_names(labels), f"{META}KEY"]))  # both may have `nil`
 
 
 def get_facet(name: str, labels: Mentions) -> Facet:

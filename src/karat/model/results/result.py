@@ -271,10 +271,10 @@ def _add_counts(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str
 
 
 def _format_schemes(counts: Mapping[str, int]) -> str:
-    """Return id schemes with their counts as text; beyond four, only the number of others; `unlinked` if none."""
+    """Return id schemes with their counts as text; beyond four, only the number of others."""
     named = [f"{scheme} {count}" for scheme, count in counts.items()]
     more = [f"{len(named) - _MAX_SCHEMES} others"] if len(named) > _MAX_SCHEMES else []
-    return ", ".join([*named[:_MAX_SCHEMES], *more]) or "unlinked"
+    return ", ".join([*named[:_MAX_SCHEMES], *more]) or "without ids"
 
 
 def find_special_headline(headline: Mapping[str, str]) -> str | None:

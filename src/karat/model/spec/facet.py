@@ -60,6 +60,8 @@ class Facet(msgspec.Struct, frozen=True):
     """Values that users may request even if no mention has them."""
     value_order: tuple[str, ...] = ()
     """Values in the order of tables and charts; all others follow in alphabetical order."""
+    has_ids: bool = False
+    """Whether the values are ids of entities or types, which tables show with their names."""
     column: str | None = None
     """The column of the verdict table that shows the values."""
 

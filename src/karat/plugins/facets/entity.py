@@ -17,6 +17,7 @@ FACET = Facet(
     title="Entities",
     description="The linked entity of a mention.",
     from_mentions=_read_values,
+    has_ids=True,
     needs_context="parts",
     example="“Big Apple”, linked to New York City (Q60), is in the group `Q60`.",
 )

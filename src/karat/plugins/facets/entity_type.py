@@ -60,6 +60,7 @@ FACET = Facet(
     description="The types of a mention's entity, from the mention or else from the knowledge base, with all "
     "superclasses; coreference is excluded. Types such as PER are not used if the knowledge base has QIDs.",
     from_facts=_compute_values,
+    has_ids=True,
     excludes_coreference=True,
     example="“Bonn”, linked to a city, is in the group of cities and in the groups of its superclasses.",
 )

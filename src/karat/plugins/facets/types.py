@@ -9,6 +9,7 @@ FACET = Facet(
     "entity.",
     from_mentions=lambda mentions: string_values(mentions.field("types"), len(mentions)),
     field="types",
+    has_ids=True,
     has_gold_fallback=True,
     needs_context="always",
     example="“Bonn” with the type city is in the group of cities.",

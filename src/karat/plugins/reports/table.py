@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from karat.kb.protocol import KB
+from karat.matching.read.facet_titles import get_value_titles, to_category
 from karat.model.errors import shorten
-from karat.model.finegrained_scheme import DIMENSIONS, NODES, get_dimension, get_title
+from karat.model.finegrained_scheme import DIMENSIONS, NODES, get_dimension
 from karat.model.measure_name import parse_measure
 from karat.model.output.text_layout import format_count, format_notes, format_table, wrap_signature, wrap_text
 from karat.model.profile_signatures import shorten_signature
@@ -175,7 +177,8 @@ def _format_groups(result: Result, facet: str, width: int | None) -> str:
     whole_views = {view: groups for view, groups in result.groups[facet].items() if "[" not in view}
     for view, groups in (whole_views or result.groups[facet]).items():
         if groups:
-            rows = [_build_group_row(result, value, group) for value, group in groups.items()]
+            titles = get_value_titles(facet, groups, find_kb([result]))
+            rows = [_build_group_row(result, value, titles[value], group) for value, group in groups.items()]
             head = [f"{result.run}, {view}, by {facet}", "P", "R", "F1", "tp", "fp", "fn"]
             parts.append(format_table([head, *rows], width=width))
     notes = {group.note for groups in result.groups[facet].values() for group in groups.values() if group.note}
@@ -200,8 +203,9 @@ def _format_parts(results: Sequence[Result], facet: str, view: str, width: int |
     column is the number of mentions of each value, or their weight. `width`: columns to wrap at; None does not wrap.
     """
     values = _order_values(facet, [*results[0].groups[facet][view]])
+    titles = get_value_titles(facet, values, find_kb(results))
     rows = [
-        [_get_value_title(facet, value), _format_size(results[0], facet, view, value)] if value else []
+        [_indent(facet, value) + titles[value], _format_size(results[0], facet, view, value)] if value else []
         for value in values
     ]
     runs = [
@@ -226,7 +230,7 @@ def _order_values(facet: str, values: Sequence[str]) -> list[str]:
 
     An empty string separates dimensions and precedes `All`.
     """
-    value_by_category = {_to_category(facet, value): value for value in values}
+    value_by_category = {to_category(facet, value): value for value in values}
     ordered: list[str] = []
     for dimension in DIMENSIONS.values():
         inner = {leaves[0]: node for node, leaves in dimension.inner.items()}
@@ -236,21 +240,16 @@ def _order_values(facet: str, values: Sequence[str]) -> list[str]:
     return [*ordered, *(value for value in values if value not in ordered), "", _ALL]
 
 
-def _to_category(facet: str, value: str) -> str:
-    """Return the category, as `dimension:name`, that a value of a facet means."""
-    return value if facet == "category" else f"{facet}:{value}"
+def find_kb(results: Iterable[Result]) -> KB | None:
+    """Return the knowledge base with which results were scored; None if there is none or they come from files."""
+    return next((result.evaluation.request.kb for result in results if result.evaluation is not None), None)
 
 
-def _get_value_title(facet: str, value: str) -> str:
-    """Return the title of a facet's value in the fine-grained paper, or the value if it is not in the scheme.
-
-    Leaves are indented below their inner category.
-    """
-    category = _to_category(facet, value)
-    if category not in NODES:
-        return value
-    is_nested = any(category in leaves for leaves in get_dimension(category).inner.values())
-    return "  " * is_nested + get_title(category)
+def _indent(facet: str, value: str) -> str:
+    """Return the indentation of a facet's value: leaves of the fine-grained scheme are below their inner category."""
+    category = to_category(facet, value)
+    is_nested = category in NODES and any(category in leaves for leaves in get_dimension(category).inner.values())
+    return "  " * is_nested
 
 
 def _get_group_scores(
@@ -382,13 +381,13 @@ def _list_required_facts(name: str) -> str:
     )
 
 
-def _build_group_row(result: Result, value: str, group: GroupScores) -> list[str]:
-    """Return the row of one value of a facet: scores with intervals, and the counts of tp, fp and fn."""
+def _build_group_row(result: Result, value: str, title: str, group: GroupScores) -> list[str]:
+    """Return the row of one value of a facet: title, scores with intervals, and the counts of tp, fp and fn."""
     scores = [format_score(result, group[m], group.intervals.get(m)) for m in _PRF]
     counts = group.counts
     assert counts is not None, "every group but an error category has counts"
     fp = _UNDEFINED if group.note and value != NONE else f"{counts.unmatched_predictions:g}"
-    return [value, *scores, f"{counts.matched_gold:g}", fp, f"{counts.unmatched_gold:g}"]
+    return [title, *scores, f"{counts.matched_gold:g}", fp, f"{counts.unmatched_gold:g}"]
 
 
 def collect_notes(results: Sequence[Result], measures: Sequence[str], *, width: int | None) -> list[str]:

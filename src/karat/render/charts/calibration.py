@@ -66,7 +66,7 @@ def risk_coverage_chart(systems: Sequence[ScoredPredictions]) -> Spec:
     for system in systems:
         coverage_curve, area = system.coverage, system.aurc
         rows = sample_rows(len(coverage_curve.risk))
-        name = f"{system.run} ({'no scored predictions' if area is None else f'AURC {area:.3f}'})"
+        name = f"{system.run} ({'no scored predictions' if area is None else f'AURC {100 * area:.1f} %'})"
         lines.append(ChartLine(name, coverage_curve.coverage[rows], coverage_curve.risk[rows]))
     x = alt.X("x:Q", **make_percent_axis("coverage: predictions kept"))
     y = alt.Y("y:Q", **make_percent_axis("risk: wrong predictions"))

@@ -158,9 +158,11 @@ def _render_times(experiment: Experiment, results: Sequence[ExperimentResult], w
     """
     systems = list(dict.fromkeys(outcome.system_run.system for outcome in results))
     corpora = list(dict.fromkeys(outcome.corpus.name for outcome in results))
-    times_by_key = {(outcome.system_run.system, outcome.corpus.name): outcome.system_run.times for outcome in results}
+    seconds_by_key = {
+        (outcome.system_run.system, outcome.corpus.name): outcome.system_run.mean_seconds for outcome in results
+    }
     rows = [["ms per document", *corpora]]
     for system in systems:
-        times = [times_by_key.get((system, corpus)) for corpus in corpora]
-        rows.append([system, *(UNDEFINED if time is None else f"{1000 * time.mean:,.4g}" for time in times)])
+        means = [seconds_by_key.get((system, corpus)) for corpus in corpora]
+        rows.append([system, *(UNDEFINED if mean is None else f"{1000 * mean:,.4g}" for mean in means)])
     return str(draw_text(rows, (0,), width))

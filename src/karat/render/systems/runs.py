@@ -55,6 +55,8 @@ def _build_record(system_run: SystemRun, result: Result, file: str) -> RunRecord
     """Return the JSON record of a run; `file`: path of its predictions."""
     times = system_run.times
     seconds = {} if times is None else {name: getattr(times, name) for name in times.__slots__ if name != "n_documents"}
+    summary = {"total": system_run.total_seconds, "mean": system_run.mean_seconds}
+    seconds |= {name: value for name, value in summary.items() if value is not None}
     return build_record(
         RunRecord,
         system_run,
@@ -80,11 +82,8 @@ def render_page(system_runs: Sequence[SystemRun], width: int | None = None, *, d
     rows = [_COLUMNS]
     for system_run in system_runs:
         times = system_run.times
-        cells = (
-            ["–"] * 3
-            if times is None
-            else [format_duration(times.median), format_duration(times.p95), format_duration(times.total)]
-        )
+        durations = (*((None, None) if times is None else (times.median, times.p95)), system_run.total_seconds)
+        cells = [UNDEFINED if seconds is None else format_duration(seconds) for seconds in durations]
         resources = [
             UNDEFINED if system_run.cpu_seconds is None else format_duration(system_run.cpu_seconds),
             UNDEFINED if not system_run.peak_memory else f"{system_run.peak_memory / 1e6:,.0f} MB",
@@ -142,7 +141,7 @@ def _format_sources(system_runs: Sequence[SystemRun]) -> list[str]:
 
 def _format_clock(system_run: SystemRun) -> str:
     """Return how times were measured; empty without times."""
-    return "" if system_run.times is None else system_run.clock
+    return "" if system_run.total_seconds is None else system_run.clock
 
 
 def _format_memory_scope(system_run: SystemRun) -> str:

@@ -32,6 +32,15 @@ def write_predictions(outcome: ExperimentResult, folder: str, experiment: Experi
     return str(path)
 
 
+def name_file(outcome: ExperimentResult, path: str) -> str:
+    """Return how commands name the predictions of a run at `path`, so that they keep the title that the user gave.
+
+    Files that Karat wrote state their title; published predictions need it before the path.
+    """
+    title = outcome.system.given_title
+    return f"{title}={path}" if title and outcome.system.predictions_file is not None else path
+
+
 def write_replies(outcome: ExperimentResult, folder: str, experiment: Experiment) -> str | None:
     """Write what a language model sent in a run into `replies` next to the predictions, and return the path.
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from karat.data.load import load_run
+from karat.data.load import load_manifest, load_run
 from karat.model.corpus import Corpus
 from karat.model.document import Response
 from karat.model.errors import UsageError
@@ -33,6 +33,7 @@ class SystemRun:
     `n_documents`: number of documents.
     `n_cached`: number of responses from the cache or a file of published predictions.
     `times`: summary of the seconds per successful document; None if no times are known.
+    `stated_seconds`: seconds over all documents that published predictions state; None if not stated.
     `clock`: source of the times.
     `cpu_seconds`, `peak_memory`: CPU time and maximal memory in bytes of the started programs, or else of this process;
     None for remote systems and if all responses were cached.
@@ -63,6 +64,19 @@ class SystemRun:
     cached_period: tuple[str, str] | None = None
     includes_karat: bool = False
     replies: Mapping[str, str] = field(default_factory=dict)
+    stated_seconds: float | None = None
+
+    @property
+    def total_seconds(self) -> float | None:
+        """The seconds over all documents; None if unknown."""
+        return self.stated_seconds if self.times is None else self.times.total
+
+    @property
+    def mean_seconds(self) -> float | None:
+        """The mean seconds per document; None if unknown or without documents."""
+        if self.times is not None:
+            return self.times.mean
+        return None if self.stated_seconds is None or not self.n_documents else self.stated_seconds / self.n_documents
 
     @property
     def n_failures(self) -> int:
@@ -158,6 +172,7 @@ def _load_published(system: RunnableSystem, corpus: Corpus) -> SystemRun:
         tokens=None if tokens is None else int(tokens),
         cost=cost,
         documents_by_error=_group_by_error(responses),
+        stated_seconds=load_manifest(system.predictions_file).seconds,
     )
 
 

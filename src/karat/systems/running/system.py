@@ -31,7 +31,7 @@ from karat.version import __version__
 PUBLISHED = "predictions"
 """The name in `predictions:FILE`, which uses a file of published predictions instead of a system."""
 
-_CODE_FOLDERS = ("linking", "adapters")
+_CODE_FOLDERS = ("linking", "adapters", "../formats/parsing/surfaces")  # the last one parses what programs write
 _MAX_TITLE = 40  # characters of a title
 _ADDRESS = re.compile(r"https?://")
 _TITLED = re.compile(r"\s*([^\s=:\[\]/\\][^=:\[\]/\\]*)=(.+)", re.DOTALL)
@@ -261,7 +261,7 @@ def _option_names(system: System) -> frozenset[str]:
 
 
 def _code_fingerprint(name: str) -> str:
-    """Return a hash of the plugin file `name` and of all source files for linking and adapters."""
+    """Return a hash of the plugin file `name` and of all source files for linking, adapters and their parsers."""
     digest = hashlib.sha256()
     folder = Path(__file__).parents[1]
     files = [] if name.endswith(".py") else [folder / "plugins" / f"{name.replace('-', '_')}.py"]

@@ -267,7 +267,7 @@ def to_prediction(entry: object, counts: Counter[str]) -> WrittenPrediction | No
     fields = _EntryFields(_rename_link_list(_normalise_names(entry)), counts)
     start, end = fields.parse_span()
     text = fields.parse_text()
-    is_entity_text = text is None and not (start is not None and end is not None and fields.has_entity_id())
+    is_entity_text = text is None and fields.has_entity_text(has_span=start is not None and end is not None)
     link = fields.parse_link(is_entity_text)
     if text is None and (name := fields.get_first(("entity", "name") if is_entity_text else ("name",))) is not None:
         text = replace_surrogates(name)
@@ -341,10 +341,15 @@ class _EntryFields:
                 return replace_surrogates(value)
         return None
 
-    def has_entity_id(self) -> bool:
-        """Return whether the field `entity` has the form of an id or URL, and is thus no text of a mention."""
+    def has_entity_text(self, *, has_span: bool) -> bool:
+        """Return whether the field `entity` of an entry without text is that text, as in `{"entity": "Berlin"}`.
+
+        With a span, ids, URLs and words for NIL are links. Null and other values that are no string always are.
+        """
         value = self._fields.get("entity")
-        return isinstance(value, str) and LINK_FORM.fullmatch(value) is not None
+        if not isinstance(value, str):
+            return False
+        return not has_span or not (LINK_FORM.fullmatch(value) or is_prose_nil(value))
 
     def parse_link(self, is_only_text: bool) -> EntityId:
         """Return the linked entity; None (NIL) for null, "" or prose such as "unknown"; `UNLINKED` without a link.

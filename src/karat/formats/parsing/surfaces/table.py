@@ -21,7 +21,6 @@ from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry,
 from karat.formats.parsing.surfaces.table_rows import (
     TableRow,
     get_value,
-    has_column,
     is_nested,
     list_fields,
     read_column_names,
@@ -425,7 +424,7 @@ def _parse_prediction(row: TableRow, columns: ColumnRoles) -> WrittenPrediction 
 def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
     """Return the entity of a row: None (NIL) for null or `NIL`, `UNLINKED` for an empty cell or no column."""
     name = columns.by_role.get("entity")
-    if name is None or not has_column(row.fields, name) or _has_null_link(row, columns):
+    if name is None or not _has_path(row.fields, name.split("."), name) or _has_null_link(row, columns):
         return UNLINKED
     value = get_value(row.fields, name)
     if value is None or value == NIL_ID:
@@ -440,7 +439,7 @@ def _parse_entity(row: TableRow, columns: ColumnRoles) -> EntityId:
 def _has_null_link(row: TableRow, columns: ColumnRoles) -> bool:
     """Return whether the entity of a row is null, and null is an empty cell."""
     name = columns.by_role.get("entity")
-    return row.null_is_empty and name is not None and name in row.fields and row.fields[name] is None
+    return row.null_is_empty and name is not None and get_value(row.fields, name) is None
 
 
 def _parse_text_cell(row: TableRow, column: str, value: object) -> str | None:

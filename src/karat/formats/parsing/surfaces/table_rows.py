@@ -85,11 +85,6 @@ def is_nested(source: ByteSource) -> bool:
     return is_json(source) or is_arrow(source)
 
 
-def has_column(fields: Mapping[str, Any], name: str) -> bool:
-    """Return whether a row has a column, or a value that is not null at a path such as `meta.id`."""
-    return name in fields or ("." in name and get_value(fields, name) is not None)
-
-
 def get_value(fields: Mapping[str, Any], name: str) -> object:
     """Return the value of a column, or of a path such as `meta.id` into nested objects; None if there is none."""
     if name in fields:

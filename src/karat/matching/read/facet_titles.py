@@ -1,0 +1,28 @@
+"""Titles of the values of facets, for tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from karat.kb.protocol import KB
+from karat.kb.type_names import find_type_names
+from karat.model.finegrained_scheme import NODES, get_title
+from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.facet import Facet
+
+
+def get_value_titles(facet: str, values: Collection[str], kb: KB | None) -> dict[str, str]:
+    """Return the titles of a facet's values: those of the fine-grained paper, names with ids, or the values.
+
+    Names are those of `kb`, or else of the built-in knowledge base.
+    """
+    has_ids = facet in list_plugins("facets") and get_plugin("facets", facet, Facet).has_ids
+    names = find_type_names(values, kb) if has_ids else {}
+    titles = {value: f"{names[value]} ({value})" if names.get(value, value) != value else value for value in values}
+    categories = {value: to_category(facet, value) for value in values}
+    return titles | {value: get_title(category) for value, category in categories.items() if category in NODES}
+
+
+def to_category(facet: str, value: str) -> str:
+    """Return the category, as `dimension:name`, that a value of a facet means."""
+    return value if facet == "category" else f"{facet}:{value}"
