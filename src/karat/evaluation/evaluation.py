@@ -805,7 +805,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         ).items():
             yield f"excluded: {item} ({reason}; to include it, load corpus and run into memory)"
         yield from (
-            f"{part} has neither gold nor predictions, which the setting empty scores as perfect"
+            f"{WARNING}{part} has neither gold nor predictions, which the setting empty scores as perfect"
             for part in self._empty_parts
             if self.views[part].score("micro.f1").value is not None
         )
