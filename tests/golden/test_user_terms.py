@@ -26,6 +26,7 @@ PRF = ("micro.p", "micro.r", "micro.f1")
         ("GSInKB", [f"d2kb/strong[gold-in-kb]:{short}" for short in PRF]),
         ("D2KB InKB F1", ["d2kb/strong[in-kb]:micro.f1"]),
         ("ERec", [f"erec/mention:{short}" for short in PRF]),
+        ("Entity Recognition micro F1", ["erec/mention:micro.f1"]),
         ("C2W", [f"c2kb/entity:{short}" for short in PRF]),
         ("Mw - weak annotation match", [f"weak:{short}" for short in PRF]),
         ("WeakAnnotationMatch macro recall", ["weak:macro.r"]),
@@ -43,6 +44,24 @@ def test_names_of_other_tools_are_measures(text, names):
 def test_ambiguous_names_are_refused(text):
     with pytest.raises(KaratError, match="not a measure name"):
         expand_measure(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("InKB Recal", "Did you mean 'InKB recall'?"),
+        ("Emergin Entities macro F1", "Did you mean 'emerging Entities macro F1'?"),
+        ("Micro F1", "Did you mean 'strong:micro.f1' or 'mention:micro.f1'?"),
+        ("micro f1 score", "Did you mean 'strong:micro.f1' or 'mention:micro.f1'?"),
+        ("macro_precision", "Did you mean 'strong:macro.p' or 'mention:macro.p'?"),
+        ("F-measure", "Did you mean 'strong:micro.f1' or 'mention:micro.f1'?"),
+        ("nonsense", "An example is strong:micro.f1."),
+    ],
+)
+def test_a_name_that_is_nearly_one_of_another_tool_is_answered_with_it(text, suggestion):
+    with pytest.raises(KaratError) as error:
+        expand_measure(text)
+    assert str(error.value).endswith(suggestion)
 
 
 @pytest.mark.parametrize("phrase", [phrase for phrase, term in TERMS.items() if term.part in ("relation", "filter")])

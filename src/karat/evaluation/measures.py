@@ -18,7 +18,7 @@ from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.conventions import Assignment, Nil
 from karat.model.spec.settings.settings import Conventions
 from karat.model.spec.settings.task import TASKS, parse_task
-from karat.model.spec.settings.user_terms import parse_terms, parse_view_term
+from karat.model.spec.settings.user_terms import correct_words, parse_terms, parse_view_term
 
 _DEFAULT_SHORT_NAMES = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1", "macro.f1-of-means")
 _RANKING_SHORT_NAMES = (
@@ -184,8 +184,12 @@ _SYNONYMS = {"precision": "p", "recall": "r", "f": "f1", "fscore": "f1", "fmeasu
 
 
 def _suggest_measures(text: str) -> list[str]:
-    """Return measures that `text` may mean if it lacks a valid relation, such as `F1` or `macro precision`."""
-    aggregate, _, word = re.sub(r"[\s_.-]+", ".", text.lower().strip()).rpartition(".")
+    """Return measures that `text` may mean if it lacks a valid relation, such as `F1`, or has a misspelt word."""
+    phrase = correct_words(text)
+    if parse_terms(phrase):
+        return [phrase]
+    words = re.sub(r"[\s_.-]+", ".", phrase.lower())
+    aggregate, _, word = re.sub(r"\.(score|measure)$", "", words).rpartition(".")
     word = _SYNONYMS.get(word, word)
     shorts = [short for short in list_short_names() if short in (word, f"{aggregate or 'micro'}.{word}")]
     if shorts:
