@@ -176,3 +176,10 @@ def test_known_names_are_listed_once():
     with pytest.raises(UnknownNameError, match="Did you mean 'oracle-gerbil'") as error:
         karat.explain("oracle-gerbul")
     assert len(set(error.value.known_names)) == len(error.value.known_names)
+
+
+def test_results_have_the_terms_that_were_requested_and_say_who_translates_others():
+    requested = karat.evaluate("demo", "demo/prior", measures=["InKB micro F1"])
+    assert requested["InKB micro F1"] == requested["strong[in-kb]:micro.f1"]
+    with pytest.raises(KaratError, match=r"such as strong:accuracy. karat.explain\('InKB micro F1'\) translates"):
+        karat.evaluate("demo", "demo/prior")["InKB micro F1"]
