@@ -123,6 +123,17 @@ def test_gerbil_lists_precision_recall_and_f1_of_each_view():
     }
 
 
+@pytest.mark.parametrize("term", ["Ma", "Mw", "Me"])
+def test_gerbil_shows_inkb_and_ee_for_each_matching(term):
+    names = map(
+        parse_measure, karat.evaluate("demo", "demo/prior", profile="gerbil", settings={"match": term}).table_measures
+    )
+    relation = {"Ma": "strong", "Mw": "weak", "Me": "entity"}[term]
+    measures = {(str(name.view), name.aggregate, name.measure) for name in names}
+    views = [relation, f"{relation}[in-kb]", f"{relation}[nil]"]
+    assert measures >= {(view, *short.split(".")) for view in views for short in PRF}
+
+
 @pytest.mark.parametrize("profile", ["bat", "gerbil", "elevant", "finegrained", "neleval", "hipe", "zelda"])
 def test_compare_leads_with_the_measure_of_reports(profile):
     runs = {name: karat.load_run(f"demo/{name}") for name in ("prior", "noisy")}

@@ -87,8 +87,8 @@ def command(
 
     The report contains leaderboard, errors, annotated texts, flips, gold standard, profiles and curves. FILEs are as in
     `karat compare`: result files (`karat score --json`), files with gold labels and predictions, or, with --gold,
-    prediction files. NAME=FILE names a system. FILE may also be an archive folder. The report is one file that works offline and can be shared.
-    It contains the document texts unless --texts limits them.
+    prediction files. NAME=FILE names a system. FILE may also be an archive folder. The report is one file that works
+    offline and can be shared. It contains the document texts unless --texts limits them.
 
     \b
     karat report --gold demo demo --out demo.html

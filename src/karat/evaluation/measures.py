@@ -131,9 +131,16 @@ def select_table_measures(
             f"{view}:{short}" for short in (_RANKING_SHORT_NAMES if task.needs_ranking else _DEFAULT_SHORT_NAMES)
         ]
         has_parts = conventions.nil is Nil.EMERGING and task.required_data == "links" and not task.parts
-        if has_parts and not matching and view == ViewName(view.relation):
+        if (
+            has_parts
+            and view == ViewName(view.relation)
+            and not any(parse_measure(name).view.filters for name in matching)
+        ):
             table_measures += [
-                f"{view}[{part}]:{short}" for part in ("in-kb", "nil") for short in ("micro.f1", "macro.f1")
+                f"{view}[{part}]:{aggregate}.{short}"
+                for part in ("in-kb", "nil")
+                for aggregate in ("micro", "macro")
+                for short in ("p", "r", "f1")
             ]
     return tuple(table_measures)
 
