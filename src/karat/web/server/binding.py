@@ -19,5 +19,5 @@ def explain_bind_errors(host: str, port: int) -> Iterator[None]:
         if problem.errno in (errno.EADDRINUSE, errno.EACCES):
             reason, remedy = os.strerror(problem.errno), "Pass another --port; 0 picks a free one."
         else:
-            reason, remedy = problem.strerror, "Check --host."
+            reason, remedy = str(problem.strerror), "Check --host."
         raise UsageError(f"cannot listen on {host}, port {port}: {reason}. {remedy}") from None
