@@ -272,9 +272,11 @@ class PlainNif:
     def get_relations(self, context: str) -> Iterator[Triple]:
         """Yield the relations of a context; those without subject, predicate or object are skipped and counted."""
         for subject, values in self.relations.get(context, ()):
-            ids, further_ids = zip(*(self.get_entity(values.get(part, ())) for part in _TRIPLE_PARTS), strict=True)
-            if all(isinstance(id, str) for id in ids):
-                yield Triple(*ids, *further_ids, nif.get_number(values, CONFIDENCE, subject, self.source))
+            parts = [self.get_entity(values.get(part, ())) for part in _TRIPLE_PARTS]
+            (first, first_same), (predicate, predicate_same), (last, last_same) = parts
+            if isinstance(first, str) and isinstance(predicate, str) and isinstance(last, str):
+                score = nif.get_number(values, CONFIDENCE, subject, self.source)
+                yield Triple(first, predicate, last, first_same, predicate_same, last_same, score)
             else:
                 self.skipped["relations without subject, predicate or object"] += 1
 
