@@ -102,6 +102,16 @@ def test_links_between_pages_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_no_row_of_a_table_is_apart_from_its_head():
+    """An empty line ends a table, and what follows is text with bars."""
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for table in re.findall(r"(?:^[ ]*\|.*\n)+", text, re.MULTILINE):
+            rows = table.splitlines()
+            assert len(rows) > 1, f"{page.name}: {rows[0]}"
+            assert re.fullmatch(r"[ ]*\|(?:\s*:?-+:?\s*\|)+\s*", rows[1]), f"{page.name}: {rows[0]}"
+
+
 def test_the_stored_predictions_of_the_demo_can_be_made_again(tmp_path):
     inside = "src/karat/plugins/datasets/demo_data"
     shutil.copytree(ROOT / inside, tmp_path / inside)

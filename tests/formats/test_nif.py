@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karat
-from karat import UNLINKED, Corpus, Document, InputError, Label, Prediction, Response, Run, Tag
+from karat import UNLINKED, Corpus, Document, InputError, Label, Prediction, Response, Run, Tag, Triple
 from karat.data.convert import VALUE_KINDS
 from karat.formats.parsing.turtle import lines, statement_patterns, turtle
 from karat.formats.parsing.turtle.lines import UnreadRest
@@ -218,6 +218,59 @@ def test_what_is_left_out_is_counted(tmp_path):
         "statements with why about topics": 1,
         "statements with p about entities and other things": 1,
     }
+
+
+def relation(subject, parts, more="", context="c"):
+    names = ("subject", "predicate", "object")
+    values = "".join(f"; rdf:{name} {' , '.join(ids)} " for name, ids in zip(names, parts, strict=True) if ids)
+    return f"<{subject}> a rdf:Statement {values}; nif:referenceContext <{context}> {more}.\n"
+
+
+RDF = "@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"
+
+
+def test_relations_are_statements_with_a_context(tmp_path):
+    """As in GERBIL's own data of OKE 2018 Task 4; further IRIs of a part are its other ids."""
+    same = "<b> owl:sameAs <e> .\n"
+    statement = relation("r", [["<a>"], ["<p>"], ["<b>", "<d>"]], "; itsrdf:taConfidence 0.5 ")
+    path = written(tmp_path, HEAD + RDF + same + context("ab") + statement)
+    triple = Triple("a", "p", "b", object_same_as=("d", "e"))
+    assert list(karat.load(path)) == [Document("c", "ab", relations=(triple,))]
+    run = karat.load_run(path)
+    assert list(run) == [Response("c", relations=(msgspec.structs.replace(triple, score=0.5),))]
+    assert run.skipped == {}
+
+
+def test_incomplete_relations_are_counted_and_those_without_context_are_warned_of(tmp_path):
+    parts = [["<a>"], ["<p>"], ["<b>"]]
+    incomplete = relation("r", [["<a>"], ["<p>"], []]) + relation("s", [["[]"], ["<p>"], ["<b>"]])
+    contextless = relation("t", parts).replace("nif:referenceContext", "<why>")
+    elsewhere = relation("u", parts, context="unknown")
+    path = written(tmp_path, HEAD + RDF + context("ab") + incomplete + contextless + elsewhere)
+    corpus = karat.load(path)
+    assert list(corpus) == [Document("c", "ab")]
+    assert corpus.skipped == {
+        "relations without subject, predicate or object": 2,
+        "warning: relations without nif:referenceContext are not read": 1,
+        "statements with why about relations": 1,
+        "relations of contexts without text": 1,
+    }
+
+
+def test_relations_of_nif_are_scored(tmp_path):
+    """Linking is perfect and the only relation has another predicate, so the mean of both tasks is 50."""
+    mention = annotation("0,1", "; itsrdf:taIdentRef <http://dbpedia.org/resource/A>")
+    gold, predicted = (
+        HEAD + RDF + context("ab") + mention + relation("r", [["<a>"], [predicate], ["<b>"]])
+        for predicate in ("<p>", "<q>")
+    )
+    result = karat.evaluate(
+        written(tmp_path, gold, "gold.ttl"),
+        written(tmp_path, predicted, "mine.ttl"),
+        profile="gerbil",
+        settings={"task": "oke2018-task4"},
+    )
+    assert result["strong:micro.f1"] == 0.5
 
 
 def test_prefixes_need_not_be_declared(tmp_path):

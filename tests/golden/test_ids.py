@@ -374,6 +374,32 @@ def test_where_all_is_well_little_is_said():
     assert health(("Q1", None)).summary == "ids: gold QID 1; predictions without ids"
 
 
+@pytest.mark.parametrize(
+    ("gold", "predicted", "remedy", "options"),
+    [
+        ("http://dbpedia.org/resource/Berlin", "Q64", "try --kb starter of karat score", {"kb": "starter"}),
+        (
+            "http://dbpedia.org/resource/Berlin",
+            "https://www.wikidata.org/wiki/Q64",
+            "try --kb starter",
+            {"kb": "starter"},
+        ),
+        ("http://www.wikidata.org/entity/Q64", "Q64", "try --set ids=normalised", {"ids": "normalised"}),
+    ],
+)
+def test_the_warning_that_all_predictions_are_emerging_entities_says_what_helps(gold, predicted, remedy, options):
+    """GERBIL takes ids that do not begin as it knows them for emerging entities: 0 of 1, and 1 of 1 with the remedy."""
+    before, after = (
+        karat.evaluate(*sides((gold, predicted)), **with_settings({"profile": "gerbil", **more}))
+        for more in ({}, options)
+    )
+    assert before["strong:micro.f1"] == 0
+    (warning,) = (note for note in before.notes if "no entity id of the predictions occurs" in note)
+    assert warning.startswith("warning: ")
+    assert f"; {remedy}" in warning
+    assert after["strong[in-kb]:micro.f1"] == 1
+
+
 def test_predictions_that_cannot_match():
     found = health(("Q1", "Q1"), ("Q2", BERLIN), ("Q3", "http://dbpedia.org/resource/Berlin"))
     assert (found.unmatchable, found.unknown_predictions, found.is_healthy) == (2, None, False)

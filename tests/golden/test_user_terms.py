@@ -26,6 +26,7 @@ PRF = ("micro.p", "micro.r", "micro.f1")
         ("GSInKB", [f"d2kb/strong[gold-in-kb]:{short}" for short in PRF]),
         ("D2KB InKB F1", ["d2kb/strong[in-kb]:micro.f1"]),
         ("ERec", [f"erec/mention:{short}" for short in PRF]),
+        ("Entity Recognition micro F1", ["erec/mention:micro.f1"]),
         ("C2W", [f"c2kb/entity:{short}" for short in PRF]),
         ("Mw - weak annotation match", [f"weak:{short}" for short in PRF]),
         ("WeakAnnotationMatch macro recall", ["weak:macro.r"]),
@@ -43,6 +44,24 @@ def test_names_of_other_tools_are_measures(text, names):
 def test_ambiguous_names_are_refused(text):
     with pytest.raises(KaratError, match="not a measure name"):
         expand_measure(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("InKB Recal", "Did you mean 'InKB recall'?"),
+        ("Emergin Entities macro F1", "Did you mean 'emerging Entities macro F1'?"),
+        ("Micro F1", "Did you mean 'strong:micro.f1' or 'mention:micro.f1'?"),
+        ("micro f1 score", "Did you mean 'strong:micro.f1' or 'mention:micro.f1'?"),
+        ("macro_precision", "Did you mean 'strong:macro.p' or 'mention:macro.p'?"),
+        ("F-measure", "Did you mean 'strong:micro.f1' or 'mention:micro.f1'?"),
+        ("nonsense", "An example is strong:micro.f1."),
+    ],
+)
+def test_a_name_that_is_nearly_one_of_another_tool_is_answered_with_it(text, suggestion):
+    with pytest.raises(KaratError) as error:
+        expand_measure(text)
+    assert str(error.value).endswith(suggestion)
 
 
 @pytest.mark.parametrize("phrase", [phrase for phrase, term in TERMS.items() if term.part in ("relation", "filter")])
@@ -104,6 +123,17 @@ def test_gerbil_lists_precision_recall_and_f1_of_each_view():
     }
 
 
+@pytest.mark.parametrize("term", ["Ma", "Mw", "Me"])
+def test_gerbil_shows_inkb_and_ee_for_each_matching(term):
+    names = map(
+        parse_measure, karat.evaluate("demo", "demo/prior", profile="gerbil", settings={"match": term}).table_measures
+    )
+    relation = {"Ma": "strong", "Mw": "weak", "Me": "entity"}[term]
+    measures = {(str(name.view), name.aggregate, name.measure) for name in names}
+    views = [relation, f"{relation}[in-kb]", f"{relation}[nil]"]
+    assert measures >= {(view, *short.split(".")) for view in views for short in PRF}
+
+
 @pytest.mark.parametrize("profile", ["bat", "gerbil", "elevant", "finegrained", "neleval", "hipe", "zelda"])
 def test_compare_leads_with_the_measure_of_reports(profile):
     runs = {name: karat.load_run(f"demo/{name}") for name in ("prior", "noisy")}
@@ -157,3 +187,10 @@ def test_known_names_are_listed_once():
     with pytest.raises(UnknownNameError, match="Did you mean 'oracle-gerbil'") as error:
         karat.explain("oracle-gerbul")
     assert len(set(error.value.known_names)) == len(error.value.known_names)
+
+
+def test_results_have_the_terms_that_were_requested_and_say_who_translates_others():
+    requested = karat.evaluate("demo", "demo/prior", measures=["InKB micro F1"])
+    assert requested["InKB micro F1"] == requested["strong[in-kb]:micro.f1"]
+    with pytest.raises(KaratError, match=r"such as strong:accuracy. karat.explain\('InKB micro F1'\) translates"):
+        karat.evaluate("demo", "demo/prior")["InKB micro F1"]

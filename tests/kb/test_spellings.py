@@ -29,6 +29,20 @@ def test_a_table_may_write_ids_in_every_usual_way(tmp_path, written):
         assert not evaluate("Q3052772", id, tmp_path).score("strong:micro.f1").value, id
 
 
+@pytest.mark.parametrize("written", ["Q3052772", "wd:Q3052772", "http://www.wikidata.org/entity/Q3052772"])
+@pytest.mark.parametrize("predicted", ["Q3052772", "http://www.wikidata.org/entity/Q3052772"])
+@pytest.mark.parametrize("title", [*USUAL, "http://dbpedia.org/resource/Emmanuel_Macron"])
+@pytest.mark.parametrize("profile", ["gerbil", "karat"])
+def test_a_table_may_write_the_items_and_titles_of_resources_in_every_usual_way(
+    tmp_path, written, predicted, title, profile
+):
+    """`gerbil` bridges ids and does not normalise them: there a row with `Q3052772` did not apply to its address."""
+    (tmp_path / "same_as.tsv").write_text(f"{title}\t{written}\n")
+    gold = Corpus.from_documents([Document("d", "x", (Label(0, 1, "http://dbpedia.org/resource/Emmanuel_Macron"),))])
+    run = Run.from_responses([Response("d", (Prediction(0, 1, predicted),))])
+    assert karat.evaluate(gold, run, profile=profile, kb=tmp_path)["strong[in-kb]:micro.f1"] == 1
+
+
 def test_spellings_of_one_id_connect_tables():
     kb = InMemoryKB.from_tables(
         redirects=[("enwiki:Macron", "Emmanuel_Macron")], same_as=[("wd:Q3052772", PAGE)], entities=["Q3052772"]

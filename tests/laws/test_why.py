@@ -143,7 +143,23 @@ def test_a_bridge_of_ids_is_a_cause_of_the_gap():
         found = explain_gap(gold, run, reference_profile=profiles[0], profile=profiles[1])
         scores = {profiles[0]: found.reference_score, profiles[1]: found.score}
         assert scores == {"bat": 0.0, "karat": 1.0}
-        assert {cause.settings: abs(cause.share) for cause in found.causes if cause.share} == {("ids",): 1.0}
+        assert {cause.settings: abs(cause.share) for cause in found.causes if cause.share} == {("ids", "kb"): 1.0}
+
+
+@pytest.mark.parametrize("predicted", ["http://www.wikidata.org/entity/Q64", "Q64"])
+def test_a_profile_that_bridges_no_ids_keeps_its_score_and_the_snapshot_of_the_other_is_a_cause(predicted):
+    """Under `gerbil` no QID is the DBpedia resource: 0 of 1; Karat maps both to Berlin with its snapshot: 1 of 1."""
+    gold = Corpus.from_documents([Document("d", "Berlin", (Label(0, 6, "http://dbpedia.org/resource/Berlin"),))])
+    run = Run.from_responses([Response("d", (Prediction(0, 6, predicted),))])
+    ends = {name: karat.evaluate(gold, run, profile=name, measures=["strong:micro.f1"]) for name in ("gerbil", "karat")}
+    found = explain_gap(gold, run, reference_profile="gerbil")
+    assert (found.reference_score, found.score) == (0.0, 1.0)
+    assert [found.reference_signature, found.signature] == [end.signature for end in ends.values()]
+    assert [found.reference_result["strong:micro.f1"], found.result["strong:micro.f1"]] == [0.0, 1.0]
+    (cause,) = (cause for cause in found.causes if cause.share)
+    assert cause.settings == ("ids", "kb")
+    assert cause.reference_values == ("bridged", "none")
+    assert cause.values == ("normalised", ends["karat"].signature["kb"])
 
 
 def test_cases_that_one_setting_changes_alone_are_told_from_those_that_differ_between_the_profiles():

@@ -245,3 +245,31 @@ def test_guesses_of_tokens_and_invitations_are_slowed_down(tmp_path):
             assert statuses == [b"401" if path == "/api/uploads" else b"403"] * 10 + [b"429"] * 2
             right = head(path, *headers, f"content-length: {len(body)}", "connection: close")
             assert send(port, right, body)[0].startswith(b"HTTP/1.1 429")  # also what would be right, for a minute
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("serve", "archive"),
+        ("serve-nif", "popular"),
+        ("verify", "serve", "v.sqlite"),
+        ("annotate", "serve", "a.sqlite"),
+    ],
+)
+def test_a_port_in_use_is_named_with_the_remedy(command, karat_cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for arguments in (
+        ("report", "--gold", "demo", "demo/noisy", "--archive", "archive", "--one-profile", "--resamples", "0"),
+        ("verify", "create", "v", "--gold", "demo", "--predictions", "demo/prior"),
+        ("annotate", "create", "a", "--texts", "demo"),
+    ):
+        if command[0] in arguments or command[-1] in arguments:
+            assert karat_cli(*arguments).code == 0
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ran = karat_cli(*command, "--port", str(port))
+    assert ran.code == 2
+    assert ran.err.endswith(
+        f"karat: cannot listen on 127.0.0.1, port {port}: Address already in use. Pass another --port; 0 picks a free "
+        "one.\n"
+    )

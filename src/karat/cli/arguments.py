@@ -94,22 +94,30 @@ def parse_pair(option: str, argument: str | None) -> tuple[str, str] | None:
 def split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
     """Split arguments into system names and the values of system options by name.
 
-    Options are written `--NAME=VALUE` or `--NAME VALUE`. Raises `UsageError` for an option without value, and
-    for one that is repeated.
+    Options are written `--NAME=VALUE` or `--NAME VALUE`. Raises `UsageError` for an option without value, for one that
+    is repeated or has a single dash, and without systems.
     """
+    context = click.get_current_context(silent=True)
+    command = "karat run" if context is None else context.command_path
     names: list[str] = []
     flags: dict[str, str] = {}
     remaining = iter(arguments)
     for argument in remaining:
+        if argument.startswith("-") and not argument.startswith("--"):
+            hint = " karat score has -m; karat run writes the predictions for it." if argument[1:2] == "m" else ""
+            raise UsageError(f"{command} has no option {argument}. See {command} --help.{hint}")
         if not argument.startswith("--"):
             names.append(argument)
             continue
         name, equals, value = argument.removeprefix("--").partition("=")
         flag_value = value if equals else next(remaining, None)
         if flag_value is None:
-            raise UsageError(f"{argument} needs a value. Write {argument}=VALUE, or see karat run --help.")
+            raise UsageError(f"{argument} needs a value. Write {argument}=VALUE, or see {command} --help.")
         if name in flags:
             remedy = f"Join them by +: --kb {flags[name]}+{flag_value}." if name == "kb" else "Pass it once."
             raise UsageError(f"--{name} is repeated. {remedy}")
         flags[name] = flag_value
+    if not names:
+        name, value = next(iter(flags.items()))
+        raise UsageError(f"no system: {value!r} is the value of --{name}. Name a system first, as in {command} light …")
     return names, flags

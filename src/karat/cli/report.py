@@ -87,8 +87,8 @@ def command(
 
     The report contains leaderboard, errors, annotated texts, flips, gold standard, profiles and curves. FILEs are as in
     `karat compare`: result files (`karat score --json`), files with gold labels and predictions, or, with --gold,
-    prediction files. FILE may also be an archive folder. The report is one file that works offline and can be shared.
-    It contains the document texts unless --texts limits them.
+    prediction files. NAME=FILE names a system. FILE may also be an archive folder. The report is one file that works
+    offline and can be shared. It contains the document texts unless --texts limits them.
 
     \b
     karat report --gold demo demo --out demo.html
@@ -99,7 +99,7 @@ def command(
     """
     from pathlib import Path
 
-    from karat.analysis.comparison.entries import load_entries
+    from karat.analysis.comparison.entries import describe_separate_systems, load_entries
     from karat.data.load import parse_system_argument
     from karat.evaluation.score_intervals import IntervalOptions
     from karat.model.errors import UsageError
@@ -132,6 +132,8 @@ def command(
     if layout not in ("html", "paper"):
         check_report_format(layout)
     entries = list(load_entries(files, golds, formats))
+    if hint := describe_separate_systems(entries):
+        echo(f"karat: {hint}", err=True)
     if measures and any(entry.result is not None for entry in entries):
         raise UsageError("-m has no effect on result files. Pass predictions with --gold, or use karat score -m.")
     if layout == "html":

@@ -59,8 +59,9 @@ def command(
     """Explain why two profiles give different scores.
 
     Karat scores the predictions under every mixture of the settings in which the two profiles differ. It then divides
-    the gap among the settings by their Shapley values and lists the mentions that each setting flips. A file with both
-    gold labels and predictions, such as ELEVANT's linked articles, is passed once.
+    the gap among the settings by their Shapley values and lists the mentions that each setting flips. If only one
+    profile maps ids by the built-in snapshot, the cause is `ids, kb`. A file with both gold labels and predictions,
+    such as ELEVANT's linked articles, is passed once.
 
     \b
     karat why gold.jsonl mine.jsonl --reference-profile gerbil

@@ -251,6 +251,18 @@ def name_by_rest_of_file(run: Run, dataset: str) -> Run:
     return replace(run, name=printable_path(".".join(rest))) if rest else run
 
 
+def name_by_start_of_file(run: Run, dataset: str) -> Run:
+    """Return the run; if its file name ends with the dataset, renamed: `rel_kore50.jsonl` holds predictions of `rel`.
+
+    A separator must stand between them. A run with a name of its own, such as in the header of the file, stays.
+    """
+    if run.file is None or run.name != Path(run.file).name.split(".")[0]:
+        return run
+    start, end = run.name[: -len(dataset)], run.name[-len(dataset) :]
+    name = start.rstrip("_- ")
+    return replace(run, name=name) if end.lower() == dataset.lower() and name != start and name else run
+
+
 def align_run(corpus: Corpus, run: Run, policy: ErrorPolicy | None = None) -> Run:
     """Return `run` aligned with the texts of `corpus`, by default under the current error policy.
 

@@ -794,7 +794,12 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         ids_differ = self.id_health is not None and bool(self.id_health.unmatchable)
         read_options = self.inputs.pairing().read_options
         yield from format_notes(
-            self.sums.input_checks, read_options, statistics, from_labels=from_labels, ids_differ=ids_differ
+            self.sums.input_checks,
+            read_options,
+            statistics,
+            from_labels=from_labels,
+            ids_differ=ids_differ,
+            id_remedy="" if self.id_health is None else self.id_health.remedy,
         )
         reasons = {name: view.unknown_reason for name, view in self.views.items() if view.unknown_reason is not None}
         for item, reason in (
@@ -802,7 +807,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         ).items():
             yield f"excluded: {item} ({reason}; to include it, load corpus and run into memory)"
         yield from (
-            f"{part} has neither gold nor predictions, which the setting empty scores as perfect"
+            f"{WARNING}{part} has neither gold nor predictions, which the setting empty scores as perfect"
             for part in self._empty_parts
             if self.views[part].score("micro.f1").value is not None
         )

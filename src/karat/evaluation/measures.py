@@ -18,7 +18,7 @@ from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.conventions import Assignment, Nil
 from karat.model.spec.settings.settings import Conventions
 from karat.model.spec.settings.task import TASKS, parse_task
-from karat.model.spec.settings.user_terms import parse_terms, parse_view_term
+from karat.model.spec.settings.user_terms import correct_words, parse_terms, parse_view_term
 
 _DEFAULT_SHORT_NAMES = ("micro.p", "micro.r", "micro.f1", "macro.p", "macro.r", "macro.f1", "macro.f1-of-means")
 _RANKING_SHORT_NAMES = (
@@ -131,9 +131,16 @@ def select_table_measures(
             f"{view}:{short}" for short in (_RANKING_SHORT_NAMES if task.needs_ranking else _DEFAULT_SHORT_NAMES)
         ]
         has_parts = conventions.nil is Nil.EMERGING and task.required_data == "links" and not task.parts
-        if has_parts and not matching and view == ViewName(view.relation):
+        if (
+            has_parts
+            and view == ViewName(view.relation)
+            and not any(parse_measure(name).view.filters for name in matching)
+        ):
             table_measures += [
-                f"{view}[{part}]:{short}" for part in ("in-kb", "nil") for short in ("micro.f1", "macro.f1")
+                f"{view}[{part}]:{aggregate}.{short}"
+                for part in ("in-kb", "nil")
+                for aggregate in ("micro", "macro")
+                for short in ("p", "r", "f1")
             ]
     return tuple(table_measures)
 
@@ -184,8 +191,12 @@ _SYNONYMS = {"precision": "p", "recall": "r", "f": "f1", "fscore": "f1", "fmeasu
 
 
 def _suggest_measures(text: str) -> list[str]:
-    """Return measures that `text` may mean if it lacks a valid relation, such as `F1` or `macro precision`."""
-    aggregate, _, word = re.sub(r"[\s_.-]+", ".", text.lower().strip()).rpartition(".")
+    """Return measures that `text` may mean if it lacks a valid relation, such as `F1`, or has a misspelt word."""
+    phrase = correct_words(text)
+    if parse_terms(phrase):
+        return [phrase]
+    words = re.sub(r"[\s_.-]+", ".", phrase.lower())
+    aggregate, _, word = re.sub(r"\.(score|measure)$", "", words).rpartition(".")
     word = _SYNONYMS.get(word, word)
     shorts = [short for short in list_short_names() if short in (word, f"{aggregate or 'micro'}.{word}")]
     if shorts:

@@ -207,9 +207,11 @@ class Request:
             vocabulary=vocabulary,
             headline=headline,
             aliases={
-                name: str(resolve_measure(name, task))
-                for measure_text in measures
-                for name in expand_measure(measure_text)
+                alias: str(resolve_measure(name, task))
+                for text in measures
+                for names in [expand_measure(text)]
+                for name in names
+                for alias in (name, *([text] if len(names) == 1 else []))
             },
             overrides=setting_texts,
             requested_measures=measures,

@@ -8,7 +8,12 @@ import pytest
 
 import karat
 from karat.analysis.comparison.compare import compare
-from karat.analysis.comparison.entries import disambiguate_names, entry_from_run, load_entries
+from karat.analysis.comparison.entries import (
+    describe_separate_systems,
+    disambiguate_names,
+    entry_from_run,
+    load_entries,
+)
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.data.load import parse_system_argument
 from karat.model.errors import InputError, UsageError
@@ -115,6 +120,28 @@ def test_predictions_find_their_gold_standard_by_documents(tmp_path):
         told(tmp_path / "lost.jsonl", golds=golds)
     with pytest.raises(UsageError, match="have the same name"):
         told(*files, golds=[golds[0], golds[0]])
+
+
+def test_file_names_of_several_datasets_may_end_with_the_dataset(tmp_path):
+    """Files have no header. One that is only the dataset, or in which nothing separates it, keeps its name."""
+    for name, document in (("Bay", "a"), ("fjord", "b")):
+        corpus = karat.Corpus.from_documents([karat.Document(f"http://ex.org/{document}", "x")], name=name)
+        karat.save(corpus, tmp_path / f"{name}.ttl")
+        for file in (f"rel_{name.lower()}", f"my-el.v2_{name}", f"x{name}", f"_{name}"):
+            karat.save(
+                karat.Run.from_responses([karat.Response(f"http://ex.org/{document}")]), tmp_path / f"{file}.ttl"
+            )
+    golds = [str(tmp_path / "Bay.ttl"), str(tmp_path / "fjord.ttl")]
+    files = [str(path) for path in sorted(tmp_path.glob("*.ttl")) if str(path) not in golds]
+    entries = list(load_entries(files, golds))
+    assert sorted((entry.system, entry.dataset) for entry in entries) == [
+        ("_Bay", "Bay"), ("_fjord", "fjord"), ("my-el", "Bay"), ("my-el", "fjord"),
+        ("rel", "Bay"), ("rel", "fjord"), ("xBay", "Bay"), ("xfjord", "fjord"),
+    ]  # fmt: skip
+    assert not describe_separate_systems(entries)
+    separate = [entry for entry in entries if entry.system.startswith("x")]
+    assert describe_separate_systems(separate).startswith("no system has predictions for two datasets.")
+    assert not describe_separate_systems(separate[:1])
 
 
 @pytest.mark.parametrize(

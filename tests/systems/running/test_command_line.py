@@ -301,6 +301,12 @@ def test_two_services_on_one_host_are_told_apart_by_their_paths():
         (("command", "--on", "demo"), "command:./my-linker"),
         (("prior", "--colour", "red", "--on", "demo"), "unknown option"),
         (("prior", "--kb"), "needs a value"),
+        (
+            ("prior", "--on", "demo", "-m", "InKB"),
+            "karat run has no option -m. See karat run --help. karat score has -m",
+        ),
+        (("-x", "prior", "--on", "demo"), "karat run has no option -x. See karat run --help.\n"),
+        (("--colour", "prior", "--on", "demo"), "no system: 'prior' is the value of --colour. Name a system first"),
         (("wikifier", "--on", "demo"), "Provide its predictions as Karat JSONL"),
         (("oracle", "oracle", "--on", "demo"), "occurs twice"),
         (("command:./none", "--on", "gold.jsonl"), "cannot be started"),

@@ -30,6 +30,7 @@ from karat.data.load import (
     load_run,
     load_run_for_any,
     name_by_rest_of_file,
+    name_by_start_of_file,
     parse_system_argument,
     reload_and_align_run,
 )
@@ -253,6 +254,15 @@ def find_excluded(
     return reasons
 
 
+def describe_separate_systems(entries: Iterable[Entry]) -> str:
+    """Return a hint if there are several datasets and no system has predictions for two of them; else an empty text."""
+    pairs = {(entry.system, entry.dataset) for entry in entries}
+    systems, datasets = ({pair[side] for pair in pairs} for side in (0, 1))
+    if len(datasets) < 2 or len(systems) < len(pairs):
+        return ""
+    return "no system has predictions for two datasets. To give the files of one system one name, write NAME=FILE."
+
+
 def shared_text_warnings(digests: Mapping[str, frozenset[object]]) -> list[str]:
     """Return a warning if datasets have texts in common, which then count more than once; else an empty list.
 
@@ -307,7 +317,8 @@ def _load_predictions(
 ) -> Iterator[tuple[Corpus, Run, str]]:
     """Yield triples of a run, the gold standard that the run belongs to, and the path of the run.
 
-    With several gold standards, a run belongs to the gold standard that shares most documents with the run.
+    With several gold standards, a run belongs to the gold standard that shares most documents with the run, whose name
+    its file name may begin or end with.
     """
     named_paths = [
         (system, name)
@@ -333,7 +344,10 @@ def _load_predictions(
     ]
     for index, corpus in enumerate(corpora):
         corpus_runs = [
-            (name_by_rest_of_file(run, corpus.name) if system is None else run, name)
+            (
+                name_by_start_of_file(name_by_rest_of_file(run, corpus.name), corpus.name) if system is None else run,
+                name,
+            )
             for run, (system, name), corpus_index in zip(runs, named_paths, corpus_indices, strict=True)
             if corpus_index == index
         ]

@@ -167,7 +167,7 @@ def explain_gap(
     from `reference_profile` to `profile`. The shares add up to the gap. Settings that cannot affect `measure` on this
     data are listed but not scored. With more than 12 settings, `samples` orders are sampled. `reference_measure` is
     used under the reference profile if it differs from `measure`; `reference_settings` and `settings` override the two
-    profiles. If a profile bridges the ids of both sides, all mixtures use its knowledge base. An oracle threshold is
+    profiles. A knowledge base that only one profile adds to bridge ids switches with `ids`. An oracle threshold is
     selected again in every mixture; it is fixed if the other profile has `assignment=lookup`, which supports none.
     `progress` is called with 1 after each scored mixture of settings. Raises `UsageError` if a score is undefined.
     """
@@ -199,12 +199,10 @@ def attribute_gap(
     The data are those of `evaluation`, and what it judged is not judged again. `samples`, `seed` and `progress` are as
     in `explain_gap`.
     """
-    reference_side, target_side = _Side.from_request(reference), _Side.from_request(target)
     corpus, run = evaluation.source.data
-    bridges = [bridge_ids(side.request, corpus, [run]) for side in (reference_side, target_side)]
-    bridge = next((request.kb for request in bridges if request.is_bridge), None)
-    if bridge is not None:
-        reference_side, target_side = reference_side.with_kb(bridge), target_side.with_kb(bridge)
+    reference_side, target_side = (
+        _Side.from_request(bridge_ids(request, corpus, [run])) for request in (reference, target)
+    )
     judged = evaluation.inputs.judged.copy()  # the many mixtures are of no use to others
     profile_sides = reference_side, target_side
     ends = [
@@ -399,12 +397,6 @@ class _Side:
         table = request.signature("").to_dict()
         return cls(request, {name: table[name] for name in SIGNED_SETTINGS}, str(request.all_measures[0]))
 
-    def with_kb(self, kb: KB) -> _Side:
-        """Return the side with a knowledge base; ids are read as before, unless their setting uses one."""
-        request = self.request.replace(settings={"ids": self.table["ids"]}, kb=kb, measures=[self.measure])
-        table = request.signature("").to_dict()
-        return _Side(request, {name: table[name] for name in SIGNED_SETTINGS}, self.measure)
-
     def with_threshold(self, threshold: str) -> _Side:
         """Return the side with a fixed threshold."""
         request = self.request.replace(settings={"threshold": threshold}, measures=[self.measure])
@@ -462,7 +454,7 @@ def _is_irrelevant(setting: str, reference_side: _Side, target_side: _Side, corp
         "unlinked": not ((labels.entity == NO_LINK).any() or (predictions.entity == NO_LINK).any()),
         "threshold": not scores and all(isinstance(rule, Sweep) or rule.min_score is None for rule in rules),
         "macro": ignores_documents,
-        "quantities": reference_side.request.kb is None,
+        "quantities": all(side.request.kb is None for side in (reference_side, target_side)),
         "evaluation-span": "evaluation_span" not in corpus.table.column_names,
         **dict.fromkeys(("categories", "unknown-names", "near-mentions", "false-coreference", "groups"), has_no_groups),
         "duplicates": not run.n_duplicates and all(name.view.relation != "entity" for name in measures),
@@ -501,5 +493,8 @@ def _create_mixture(
     if threshold is not None:
         settings["threshold"] = threshold
     measure = _select_measure(reference_side, target_side, switched)
-    request = reference_side.request.replace(settings=settings, measures=[measure])
+    source = (target_side if "kb" in target_settings else reference_side).request
+    request = reference_side.request.replace(
+        settings=settings, measures=[measure], kb=source.base_kb, is_bridge=source.is_bridge
+    )
     return Evaluation.from_data(request, corpus, run, judged=judged)

@@ -69,7 +69,7 @@ def _build_run_options(**options: object) -> RunOptions:
     option("--no-cache", is_flag=True, help="Ignore cached responses."),
     _integer_option("--warm-up", 1, "Untimed documents before timing (local systems).", min_value=0),
     _integer_option("--timing-runs", 1, "Calls per document; the median time counts (local systems).", min_value=1),
-    _integer_option("--latency-probes", 6, "Empty requests that measure the latency of a service.", min_value=0),
+    _integer_option("--latency-probes", 6, "Requests of spaces that measure the latency of a service.", min_value=0),
 )
 @option("--yes", is_flag=True, help="Send texts to remote services without asking.")
 @option("--allow-commands", is_flag=True, help="Allow an experiment file to run commands and .py files.")

@@ -348,6 +348,9 @@ def assess_ids(
         _count_unmatchable(side, other, with_nil_like=False) + _count_unreachable(side, other)
         for side, other in ((predictions, gold), (gold, predictions))
     )
+    n_lost = n_unmatchable
+    if gold.kind_counts and not predictions.kind_counts:  # all predictions are emerging entities
+        n_lost = sum(predictions.schemes.values())
     kb_schemes = gold.kb_schemes | predictions.kb_schemes
     has_listing = kb is not None and bool(kb_schemes or gold.missing_counts or predictions.missing_counts)
     unknown_counts = [
@@ -358,7 +361,7 @@ def assess_ids(
         gold=_sort_by_count(gold.schemes),
         predictions=_sort_by_count(predictions.schemes),
         unmatchable=n_unmatchable,
-        remedy=_suggest_remedy(gold, predictions, n_unmatchable, id_setting, kb) if n_unmatchable else "",
+        remedy=_suggest_remedy(gold, predictions, n_lost, id_setting, kb) if n_lost else "",
         kb="" if kb is None else kb.name,
         mismatch=_describe_mismatch(gold, predictions) or "",
         bridge=f"{kb.name}@{kb.digest}" if kb is not None and is_bridge else "",
@@ -445,7 +448,10 @@ def _sort_by_count(schemes: Mapping[str, int]) -> dict[str, int]:
 def _suggest_remedy(
     gold: IdStatistics, predictions: IdStatistics, n_unmatchable: int, id_setting: Ids, kb: KB | None
 ) -> str:
-    """Return advice, as text, by which fewer than `n_unmatchable` predictions would have ids that cannot match."""
+    """Return advice, as text, by which fewer than `n_unmatchable` predictions would have ids that cannot match.
+
+    The starter snapshot is not advised under `ids=normalised`, which uses it anyway if it helps.
+    """
 
     def count_unmatched(convert: Callable[[str], str]) -> int:
         gold_schemes = set(map(convert, gold.schemes))
@@ -465,6 +471,12 @@ def _suggest_remedy(
         return "try --set ids=bridged"
     if {_TITLES[_SPACES], _TITLES[_UNDERSCORES]} <= gold.schemes.keys() ^ predictions.schemes.keys():
         return "write names in the same way on both sides"
+    if (
+        kb is None
+        and id_setting is not Ids.NORMALISED
+        and all(any(map(_is_recognised, side.schemes)) for side in (gold, predictions))
+    ):
+        return "try --kb starter of karat score, or --kb DIR with ids of both kinds in DIR/same_as.tsv"
     if kb is None:
         return "try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv"
     return f"add rows to same_as.tsv of {kb.name}"

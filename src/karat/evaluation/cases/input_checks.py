@@ -346,16 +346,18 @@ def format_notes(
     *,
     from_labels: bool = False,
     ids_differ: bool = False,
+    id_remedy: str = "",
 ) -> tuple[str, ...]:
     """Return the findings as notes; `views` has the statistics of each view, for a note about offsets.
 
     `from_labels`: gold labels are scored as predictions. `ids_differ`: another message already reports unmatchable ids.
+    `id_remedy`: advice if no predicted id can match.
     """
     offset_warning = checks.offset_fit.describe()
     return (
         *([] if offset_warning is None else [f"{WARNING}{offset_warning}"]),
         *([LABELS_NOTE] if from_labels else []),
-        *([] if ids_differ else _foreign_id_notes(checks, read_options)),
+        *([] if ids_differ else _foreign_id_notes(checks, read_options, id_remedy)),
         *_prefix_notes(checks.gold, read_options),
         *_emerging_notes(checks, read_options),
         *_resolution_notes(checks, read_options),
@@ -377,8 +379,8 @@ def _failure_notes(failed_ids: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
         yield FAILED_NOTE + describe_failures(failed_ids, _MAX_FAILED)
 
 
-def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[str]:
-    """Yield a note if no predicted id occurs in the gold standard."""
+def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions, remedy: str) -> Iterator[str]:
+    """Yield a note if no predicted id occurs in the gold standard; a warning with the remedy if none can match."""
     gold, predictions = checks.gold, checks.predictions
     if gold.example and predictions.example and gold.n_linked and not checks.has_shared_entity:
         is_certain = not predictions.n_linked  # the prefix rule takes every predicted id for an emerging entity
@@ -387,6 +389,7 @@ def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions) -> Iterato
             f"no entity id of the predictions occurs in the gold standard (gold has {gold.example!r}, predictions have "
             f"{predictions.example!r})"
             + (": ids are compared as written" if read_options.ids is Ids.AS_WRITTEN else "")
+            + (f"; {remedy}" if is_certain and remedy else "")
         )
 
 

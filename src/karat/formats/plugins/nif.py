@@ -3,13 +3,16 @@
 A context is a document, and its IRI the id. The first of several links is the entity, and the others are `same_as`, as
 are IRIs that the file declares equal. Types of an entity in the file are added to the types of the annotation. A link
 to `rdf:nil` or to a blank node is NIL. Words, sentences and paragraphs are annotations only if they have a link or a
-class. Relations and the languages of texts are not read. Predictions are written without texts, which GERBIL provides.
+class. An `rdf:Statement` with a context is a relation. The languages of texts are not read. Predictions are written
+without texts, which GERBIL provides, and relations are not written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO
+
+import msgspec
 
 from karat.formats.parsing.duplicates import drop_duplicate_labels
 from karat.formats.parsing.nif import terms as nif
@@ -57,6 +60,9 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     file.skipped["annotations of contexts without text"] += sum(
         len(annotations) for context, annotations in file.annotations.items() if context not in texts
     )
+    file.skipped["relations of contexts without text"] += sum(
+        len(relations) for context, relations in file.relations.items() if context not in texts
+    )
     locations = [f"{source.label}: <{name}>" for name, _ in converted]
     return Corpus.from_reader(documents, name=source.stem, skipped=file.skipped, locate_row=locations.__getitem__)
 
@@ -69,7 +75,9 @@ def _to_document(context: str, text: str, file: PlainNif, surfaces: SurfaceCheck
     file.check_context(context)
     file.skipped[nif.WRONG_LENGTH] += nif.has_wrong_length(file.contexts[context])
     labels = drop_duplicate_labels(_to_labels(context, text, file, surfaces), file.skipped)
-    return Document(context, text, labels, tags=tuple(file.get_tags(context)), meta=file.get_meta(context))
+    relations = tuple(msgspec.structs.replace(triple, score=None) for triple in file.get_relations(context))
+    tags = tuple(file.get_tags(context))
+    return Document(context, text, labels, tags=tags, relations=relations, meta=file.get_meta(context))
 
 
 def _to_labels(context: str, text: str, file: PlainNif, surfaces: SurfaceCheck) -> Iterator[Label]:
@@ -103,7 +111,7 @@ def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
 
 def _build_run(file: PlainNif, to_response: Callable[[str], Response]) -> Run:
     """Build the run of the responses to all contexts of a file."""
-    converted = list(map_valid(dict.fromkeys([*file.contexts, *file.annotations]), to_response))
+    converted = list(map_valid(dict.fromkeys([*file.contexts, *file.annotations, *file.relations]), to_response))
     names, responses = [name for name, _ in converted], [response for _, response in converted]
     locations = [f"{file.source.label}: <{name}>" for name in names]
     texts = [file.get_text(name) for name in names]
@@ -115,7 +123,8 @@ def _build_run(file: PlainNif, to_response: Callable[[str], Response]) -> Run:
 def _to_response(context: str, annotations: Iterable[tuple[int, int, NifAnnotation]], file: PlainNif) -> Response:
     """Build the response for a context from its annotations; raise a recorded error of the context."""
     file.check_context(context)
-    return Response(context, tuple(_to_predictions(annotations, file)), tags=tuple(file.get_tags(context)))
+    tags, relations = tuple(file.get_tags(context)), tuple(file.get_relations(context))
+    return Response(context, tuple(_to_predictions(annotations, file)), tags=tags, relations=relations)
 
 
 def _to_predictions(annotations: Iterable[tuple[int, int, NifAnnotation]], file: PlainNif) -> Iterator[Prediction]:
@@ -209,6 +218,7 @@ FORMAT = Format(
     write_run=write_run,
     has_iris=True,
     stored_fields=frozenset({"same_as", "types", "score", "tags"}),
-    description="NIF 2.0 in Turtle as GERBIL reads and writes it. Files with texts and without confidences are gold.",
+    description="NIF 2.0 in Turtle as GERBIL reads and writes it. Files with texts and without confidences are gold. "
+    "Relations (`rdf:Statement`) are read, but not written.",
     is_kind_ambiguous=True,
 )

@@ -171,20 +171,28 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
 
     def _find_table_spellings(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the spellings by which redirects and same-as pairs in tables mean ids, in no common spelling."""
-        if not isinstance(self.base, InMemoryKB) or self.mode is not Ids.NORMALISED:
+        if not isinstance(self.base, InMemoryKB):
             return {}
-        spellings = {id: self.base.find_spelling(id, self.context) for id in ids}
-        return {id: spelling for id, spelling in spellings.items() if spelling is not None}
+        spellings: dict[str, str] = {}
+        for id in ids:
+            titles = () if self._is_foreign(id) else self._list_titles(id)
+            matches = (self.base.find_spelling(name, self.context) for name in (id, *titles))
+            if (spelling := next(filter(None, matches), None)) is not None:
+                spellings[id] = spelling
+        return spellings
+
+    def _list_titles(self, id: str) -> tuple[str, ...]:
+        """Return the normal form of an id, then the page or resource with the same title and language, if any."""
+        normal_form = self._normalise(id)
+        twin = find_page_of_resource(normal_form) or find_resource_of_page(normal_form)
+        return (normal_form,) if twin is None else (normal_form, twin)
 
     def _iterate_spellings(self, id: str) -> Iterator[str]:
         """Yield the common spellings of an id, its normal form first; none of an id that the context excludes."""
         if self._is_foreign(id):
             return iter(())
-        normal_form, iterate_spellings = self._normalise(id), NORMALISERS[self.mode].iterate_spellings
-        if self.mode is not Ids.NORMALISED:
-            return iterate_spellings(normal_form)
-        twin = find_page_of_resource(normal_form) or find_resource_of_page(normal_form)
-        return chain(iterate_spellings(normal_form), iterate_spellings(twin) if twin is not None else ())
+        titles = self._list_titles(id) if self.mode is Ids.NORMALISED else (self._normalise(id),)
+        return chain.from_iterable(map(NORMALISERS[self.mode].iterate_spellings, titles))
 
     def _is_foreign(self, id: str) -> bool:
         """Return whether the context says that an id is none of Wikidata or Wikipedia, as it could be by itself."""

@@ -279,7 +279,8 @@ def _starts_with_any(names: Arrow, prefixes: tuple[str, ...]) -> Bools:
 
 def _has_spelling_with_prefix(id: str, prefixes: tuple[str, ...]) -> bool:
     """Return whether one spelling of `id` starts with one of `prefixes`."""
-    return any(spelling.startswith(prefixes) for spelling in NORMALISERS[Ids.NORMALISED].iterate_spellings(id))
+    normaliser = NORMALISERS[Ids.NORMALISED]
+    return any(spelling.startswith(prefixes) for spelling in normaliser.iterate_spellings(normaliser.normalise(id)))
 
 
 def _order_gold_first(names: Arrow, sides: tuple[Codes, Codes]) -> tuple[Arrow, tuple[Codes, Codes]]:

@@ -513,7 +513,13 @@ class Result(TableDisplay, ChartDisplay):
 
         `@FACET=VALUE` in the name selects a group. Raise `UnknownNameError` if the result does not have the measure.
         """
-        name = parse_measure(self.aliases.get(measure, measure))
+        full_name = self.aliases.get(measure, measure)
+        if ":" not in full_name:
+            raise KaratError(
+                f"{measure!r} is not a full measure name, such as {next(iter(self.scores), 'strong:micro.f1')}. "
+                f"karat.explain({measure!r}) translates names of other tools."
+            )
+        name = parse_measure(full_name)
         if name.group is not None:
             facet, value = name.group
             groups = self.groups.get(facet, {}).get(str(name.view))

@@ -10,6 +10,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from karat.web.server.binding import explain_bind_errors
 from karat.web.server.guard import Guard
 from karat.web.server.request_checks import HEADER_SECONDS
 
@@ -68,12 +69,12 @@ def create_config(app: Guard, host: str, port: int) -> uvicorn.Config:
 def listen(app: Guard, host: str, port: int, print_line: Callable[[str], None]) -> None:
     """Serve `app` until interrupted; pass its URL to `print_line` once it accepts requests.
 
-    Port 0 picks a free port.
+    Port 0 picks a free port. Raise `UsageError` if the port cannot be used.
     """
     config = create_config(app, host, port)
     server = uvicorn.Server(config)
-    bound_socket = config.bind_socket()
-    bound_socket.listen()
+    with explain_bind_errors(host, port):
+        bound_socket = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     address, bound_port = bound_socket.getsockname()[:2]
     print_line(f"http://{f'[{address}]' if ':' in address else address}:{bound_port}/ (stop with Ctrl+C)")
     server.run([bound_socket])

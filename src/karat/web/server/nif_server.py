@@ -11,6 +11,7 @@ from typing import Any
 
 from karat.model.errors import InputError, KaratError
 from karat.model.limits import get_limit
+from karat.web.server.binding import explain_bind_errors
 from karat.web.server.request_checks import (
     HEADER_SECONDS,
     LOOPBACK,
@@ -32,7 +33,8 @@ def create_server(
 
     `handler` turns the body of a request into that of the response, of type `media_type`. Requests to other host names
     than `hosts`, or from pages of other origins, are refused. A request that cannot be read (`InputError`) gets status
-    400, one that cannot be processed (`KaratError`) status 500, with the reason.
+    400, one that cannot be processed (`KaratError`) status 500, with the reason. Raise `UsageError` if the port cannot
+    be used.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -111,7 +113,8 @@ def create_server(
         def log_message(self, format: str, *args: object) -> None:
             """Log nothing, to keep texts and addresses of clients private."""
 
-    return ThreadingHTTPServer((host, port), Handler)
+    with explain_bind_errors(host, port):
+        return ThreadingHTTPServer((host, port), Handler)
 
 
 class _ArrivingBytes(io.RawIOBase):

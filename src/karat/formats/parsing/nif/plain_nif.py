@@ -1,4 +1,4 @@
-"""The contents of a plain NIF file: contexts, annotations, topics, and facts about entities."""
+"""The contents of a plain NIF file: contexts, annotations, topics, relations, and facts about entities."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, find_best_
 from karat.formats.parsing.turtle.triples import BlankNodeId, Values
 from karat.formats.parsing.turtle.turtle import get_local_name
 from karat.model.defects import is_skipping
-from karat.model.document import UNLINKED, EntityId, Tag
+from karat.model.document import UNLINKED, EntityId, Tag, Triple
 from karat.model.errors import InputError
+from karat.model.results.result import WARNING
 from karat.model.spec.format import ByteSource
 
 NIL = PREFIXES["rdf"] + "nil"
@@ -35,10 +36,13 @@ RANK = "http://schema.org/position"
 _SAME_AS = PREFIXES["owl"] + "sameAs"
 _TOPIC = NIF + "topic"
 _TOPIC_CONFIDENCE = NIF + "confidence"  # as GERBIL writes it
+_NO_CONTEXT_WARNING = f"{WARNING}relations without nif:referenceContext are not read"
+_TRIPLE_PARTS = tuple(PREFIXES["rdf"] + part for part in ("subject", "predicate", "object"))
 _TEXT_PARTS = frozenset(NIF + kind for kind in ("Word", "Sentence", "Paragraph", "Title"))
 _CONTEXT_PREDICATES = frozenset({TYPE, TEXT, BEGIN, END, CONTEXT, ANCHOR, LINK, CLASS, _TOPIC})
 _ANNOTATION_PREDICATES = frozenset({TYPE, CONTEXT, BEGIN, END, ANCHOR, LINK, CLASS, CONFIDENCE})
 _TOPIC_PREDICATES = frozenset({TYPE, LINK, CONFIDENCE, _TOPIC_CONFIDENCE, RANK})
+_RELATION_PREDICATES = frozenset({TYPE, CONTEXT, CONFIDENCE, *_TRIPLE_PARTS})
 _ENTITY_PREDICATES = frozenset({TYPE, _SAME_AS})
 
 
@@ -81,7 +85,7 @@ class NifAnnotation(msgspec.Struct, gc=False):
 
 
 class PlainNif:
-    """The contents of a plain NIF file, read on creation; relations between resources are resolved at the end."""
+    """The contents of a plain NIF file, read on creation; references between resources are resolved at the end."""
 
     def __init__(self, source: ByteSource) -> None:
         self.source = source
@@ -92,6 +96,8 @@ class PlainNif:
         self._annotations_by_iri: dict[str, NifAnnotation] = {}
         self._others: dict[str, Values] = {}
         self.annotations: defaultdict[str, list[NifAnnotation]] = defaultdict(list)
+        self._relation_values: dict[str, Values] = {}
+        self.relations: defaultdict[str, list[tuple[str, Values]]] = defaultdict(list)
         self._problems: dict[str, InputError] = {}
         for subject, values in nif.read_nif_resources(source):
             try:
@@ -99,6 +105,7 @@ class PlainNif:
             except InputError as problem:
                 self._record_problem(values.get(CONTEXT), problem)
         self._classify_others()
+        self._classify_relations()
         self._same_as = _group_same_as(self._others)
 
     def _record_problem(self, context: tuple[str, ...] | None, problem: InputError) -> None:
@@ -116,7 +123,10 @@ class PlainNif:
             raise self._problems[context]
 
     def _add_resource(self, subject: str, values: Values) -> None:
-        """Add a resource as a context, as an annotation, as both, or to the others, by its predicates."""
+        """Add a resource as a relation, as a context, as an annotation or both, or to the others, by its predicates."""
+        if not values.keys().isdisjoint(_TRIPLE_PARTS):
+            self._relation_values[subject] = _merge_values(self._relation_values.get(subject), values)
+            return
         is_context = TEXT in values or (CONTEXT not in values and f"{NIF}Context" in values.get(TYPE, ()))
         if is_context:
             self.contexts[subject] = _merge_values(self.contexts.get(subject), values)
@@ -167,6 +177,15 @@ class PlainNif:
                 self.skipped["annotations without context"] += 1
             else:
                 nif.count_unknown(values, _ENTITY_PREDICATES, "entities and other things", self.skipped)
+
+    def _classify_relations(self) -> None:
+        """Assign the relations to their contexts; count those without context, and unknown statements about them."""
+        for subject, values in self._relation_values.items():
+            nif.count_unknown(values, _RELATION_PREDICATES, "relations", self.skipped)
+            if CONTEXT in values:
+                self.relations[values[CONTEXT][0]].append((subject, values))
+            else:
+                self.skipped[_NO_CONTEXT_WARNING] += 1
 
     def get_text(self, context: str) -> str | None:
         """Return the text of a context, or None if it has none or is unknown."""
@@ -249,6 +268,17 @@ class PlainNif:
             rank = nif.get_offset(values, RANK, topic, self.source) if RANK in values else None
             grade = CONFIDENCE if CONFIDENCE in values else _TOPIC_CONFIDENCE
             yield Tag(entity, same_as, rank, nif.get_number(values, grade, topic, self.source))
+
+    def get_relations(self, context: str) -> Iterator[Triple]:
+        """Yield the relations of a context; those without subject, predicate or object are skipped and counted."""
+        for subject, values in self.relations.get(context, ()):
+            parts = [self.get_entity(values.get(part, ())) for part in _TRIPLE_PARTS]
+            (first, first_same), (predicate, predicate_same), (last, last_same) = parts
+            if isinstance(first, str) and isinstance(predicate, str) and isinstance(last, str):
+                score = nif.get_number(values, CONFIDENCE, subject, self.source)
+                yield Triple(first, predicate, last, first_same, predicate_same, last_same, score)
+            else:
+                self.skipped["relations without subject, predicate or object"] += 1
 
 
 def _merge_values(first: Values | None, second: Values) -> Values:

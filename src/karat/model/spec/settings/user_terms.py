@@ -6,6 +6,7 @@ A term is a phrase of several parts in any order and case, such as `InKB Micro F
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from karat.model.measure_name import MeasureName, ViewName
@@ -46,6 +47,9 @@ TERMS: Final[dict[str, Term]] = {
     "weak mention match": Term("BAT", "relation", "mention-weak"),
     "ner": Term("ELEVANT", "relation", "mention"),
     "entity linking": Term("ELEVANT", "relation", "strong"),
+    "entity recognition": Term("GERBIL", "task", "erec"),
+    "entity typing": Term("GERBIL", "task", "etyping"),
+    "relation extraction": Term("GERBIL", "task", "re"),
     "micro": Term("all", "aggregate", "micro"),
     "macro": Term("all", "aggregate", "macro"),
     "precision": Term("all", "measure", "p"),
@@ -62,6 +66,7 @@ TERMS: Final[dict[str, Term]] = {
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _TERMS_BY_LETTERS: Final = {"".join(_WORD.findall(phrase)): term for phrase, term in TERMS.items()}
+_WORDS: Final = sorted({word for phrase in TERMS for word in _WORD.findall(phrase)})
 _MAX_WORDS: Final = 4
 
 
@@ -80,6 +85,12 @@ def parse_terms(text: str) -> tuple[MeasureName, ...]:
         return () if "aggregate" in parts else (MeasureName(view, "accuracy"),)
     shorts = (parts["measure"],) if "measure" in parts else ("p", "r", "f1")
     return tuple(MeasureName(view, short, parts.get("aggregate", "micro")) for short in shorts)
+
+
+def correct_words(text: str) -> str:
+    """Return a phrase in which each word that no term has is replaced by the most similar word of a term, if any."""
+    matches = ((word, get_close_matches(word.lower(), _WORDS, n=1, cutoff=0.75)) for word in _WORD.findall(text))
+    return " ".join(word if word.lower() in _WORDS or not similar else similar[0] for word, similar in matches)
 
 
 def parse_view_term(text: str) -> ViewName | None:
