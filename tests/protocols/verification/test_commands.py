@@ -220,3 +220,24 @@ def test_a_campaign_that_the_people_cannot_judge_is_refused_with_the_numbers(kar
     assert "3 people judge each link, but --people is 2" in ran.err
     assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "26").code == 2
     assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "27").code == 0
+
+
+@pytest.mark.extras
+def test_a_survey_that_the_people_cannot_answer_is_refused_with_the_numbers(karat_cli, tmp_path):
+    """50 tasks: at least once each, or five times with --judges 5, which are 250 / 10 people."""
+    store = tmp_path / "few.sqlite"
+    create = ("verify", "create", "few", "--gold", "demo", "--kind", "survey", "--store", store)
+    for options, message in {
+        (
+            "--people",
+            "3",
+            "--tasks-per-judge",
+            "10",
+        ): "50 judgements need 5 people with 10 tasks each, but --people is 3",
+        ("--people", "24", "--judges", "5", "--tasks-per-judge", "10"): "250 judgements need 25 people",
+        ("--people", "3", "--judges", "5"): "5 people judge each link, but --people is 3",
+    }.items():
+        ran = karat_cli(*create, *options)
+        assert (ran.code, store.exists(), message in ran.err) == (2, False, True), ran.err
+    ran = karat_cli(*create, "--people", "5", "--tasks-per-judge", "10")
+    assert (ran.code, "50 judgements need 5 people with 10 tasks each" in ran.out) == (0, True)

@@ -12,11 +12,11 @@ from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import read_json_value
 from karat.model.run import Run
-from karat.protocols.verification.campaign import DEFAULT_BATCH, Campaign, CampaignKind, JudgingTask
+from karat.protocols.verification.campaign import DEFAULT_BATCH, UNLIMITED_JUDGES, Campaign, CampaignKind, JudgingTask
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.controls import parse_controls
 from karat.protocols.verification.guidelines import CONSENT, GUIDELINES, SURVEY_CONSENT, SURVEY_GUIDELINES
-from karat.protocols.verification.surveys import UNLIMITED_JUDGES, build_survey
+from karat.protocols.verification.surveys import build_survey
 from karat.storage.files import Source
 
 _NO_FILE = ("agreed", "none")
