@@ -7,10 +7,12 @@ from random import Random
 import msgspec
 import pytest
 
+from karat import Corpus, Document, Label
 from karat.model.errors import InputError
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.measures import measure_campaign
+from karat.protocols.verification.overlay import build_overlay
 from karat.protocols.verification.surveys import build_survey
 from tests.protocols.verification.test_campaign import corpus, run
 
@@ -170,6 +172,28 @@ def test_people_who_may_do_a_few_tasks_of_a_survey_answer_different_ones(tmp_pat
                 choice = SubmittedDecision(id=f"{task.number}-{link}", link=link, decision=Decision.CHOOSE)
                 store.record_decision(judge, task, choice)
     assert answered == dict.fromkeys(range(30), 2)
+
+
+def test_judges_agree_on_an_entity_however_they_write_it_and_a_name_is_refused(tmp_path, clock):
+    from karat.protocols.campaigns.participants import AccessDeniedError
+    from karat.protocols.verification.ties import find_ties
+
+    gold = Corpus.from_documents([Document("d", "Jobs left.", (Label(0, 4, "Q64"),))], name="toy")
+    made = build_campaign(gold, [], name="toy", judges=2, controls=0)
+    store = opened(str(tmp_path / "toy.sqlite"), made, clock)
+    ids = {"https://en.wikipedia.org/wiki/Steve_Jobs": "Q19837", "Steve Jobs": "Q19837", "Q19837": "Q19837"}
+    for worker, spelling in (("anna", "https://en.wikipedia.org/wiki/Steve_Jobs"), ("ben", "Q19837")):
+        judge = judge_of(store, worker)
+        task = store.lease_task(judge)
+        with pytest.raises(AccessDeniedError, match="Steve Jobs is no entity"):
+            store.record_decision(judge, task, say(0, Decision.MODIFY, "Steve Jobs"), ids)
+        store.record_decision(judge, task, say(0, Decision.MODIFY, spelling), ids)
+    assert find_ties(made, store.get_records()) == []
+    (change,) = build_overlay(made, store.get_records()).changes
+    assert (change.action, change.becomes) == ("relink", "Q19837")
+    berlin = "http://dbpedia.org/resource/Berlin"
+    verified = store.record_decision(judge, task, say(0, Decision.MODIFY, berlin, "v"), {berlin: "Q64"})
+    assert verified.decision is Decision.VERIFY
 
 
 def test_sending_twice_is_once_and_undo_is_a_new_record(address, made, clock):

@@ -369,20 +369,24 @@ class CampaignStore(ParticipantStore):
     # Judgements.
 
     def record_decision(
-        self, judge: str, task: JudgingTask, submitted: SubmittedDecision, known_entities: Collection[str] = ()
+        self, judge: str, task: JudgingTask, submitted: SubmittedDecision, entity_ids: Mapping[str, str] | None = None
     ) -> Judgement:
         """Store a decision on one link of a task that the judge holds or held, and return the record.
 
         Modifying a link to the entity that it has is stored as `verify`. A repeated id returns the stored record. Raise
-        `AccessDeniedError` if the decision is invalid or the judge never had the task. A new entity must be one of
-        `known_entities`, or have an id that is written like those of the campaign.
+        `AccessDeniedError` if the decision is invalid or the judge never had the task. `entity_ids` has the id of the
+        entity for ids and addresses, so that judges who write it differently agree. A new entity must have such an id,
+        or one that is written like those of the campaign.
         """
-        entity = submitted.becomes
-        if entity is not None and entity not in known_entities and not is_plausible_id(entity, self._id_patterns):
+        entity_ids, entity = entity_ids or {}, submitted.becomes
+        is_entity = entity is not None and entity_ids.get(entity) == entity
+        if entity is not None and not is_entity and not is_plausible_id(entity, self._id_patterns):
             raise AccessDeniedError(
                 f"{entity} is no entity, because it is not written like the ids of this campaign. Search for the "
                 "entity, or give its id."
             )
+        if entity is not None:
+            submitted = msgspec.structs.replace(submitted, becomes=entity_ids.get(entity, entity))
         if submitted.decision is Decision.ADD:
             return self._store_record(self._build_addition(judge, task, submitted))
         allowed = (Decision.CHOOSE,) if self.options.kind == "survey" else OUTCOMES
@@ -393,7 +397,8 @@ class CampaignStore(ParticipantStore):
         link = task.links[submitted.link]
         if not {*submitted.chosen} <= {option.entity for option in link.options}:
             raise AccessDeniedError("unknown link. Choose among the proposed links.")
-        is_unchanged = submitted.becomes == link.entity  # choosing the entity that is shown verifies the link
+        # choosing the entity that is shown verifies the link
+        is_unchanged = submitted.becomes in (link.entity, entity_ids.get(link.entity, link.entity))
         record = Judgement(
             id=self._create_record_id(judge, submitted.id),
             judge=judge,
@@ -466,7 +471,7 @@ class CampaignStore(ParticipantStore):
             )
             content = row.scalar()
         if content is None:
-            raise AccessDeniedError("unknown judgement. Undo one of your own judgements.")
+            raise AccessDeniedError("unknown judgement. Undo one of your own, by the id in the response to it.")
         undone = self._decode(content, Judgement)
         if undone.decision is Decision.UNDO:
             raise AccessDeniedError("an undo cannot be undone. Judge the link again.")
