@@ -122,7 +122,7 @@ def test_the_report_and_the_lead_page_have_the_same_times(store, clock):
         assert quality.median_seconds == median(monitor.collect_seconds()[quality.judge]) == 0.5
     assert 0 < report.times.n_fast <= report.times.n_timed
     text = " ".join(render_page([report], details=True).split())
-    assert f"too short to be true: the times of {report.times.n_fast} of {report.times.n_timed} judgements" in text
+    assert f"too short to be true: {report.times.n_fast} of the {report.times.n_timed} known times" in text
 
 
 def test_a_passage_is_read_once_and_a_decision_made_again_has_no_time(store, clock):

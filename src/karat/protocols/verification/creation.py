@@ -143,6 +143,13 @@ def lacks_controls(campaign: Campaign, options: NewCampaign) -> bool:
     return not options.is_survey and options.controls != "none" and not campaign.options.controls
 
 
+def lacks_categories(campaign: Campaign) -> bool:
+    """Return whether no link of a survey has categories, so that its answers give no weights for fuzzy recall."""
+    return campaign.options.kind == "survey" and not any(
+        option.categories for task in campaign.tasks for link in task.links for option in link.options
+    )
+
+
 def _read_controls(path: str) -> list[JudgingTask]:
     """Read the control tasks in a file of JSON lines; raise `InputError` for an invalid line."""
     source = Source(path)
