@@ -121,8 +121,8 @@ def revoke_worker(store: ParticipantStore, worker: str, *, lift: bool) -> None:
         echo(
             f"{worker} has no access any more"
             if has_entered
-            else f"{worker} never entered, and cannot enter now. If the name is wrong, lift this: karat {store.command} "
-            f"revoke --lift {store.database.label} {worker}"
+            else f"{worker} never entered, and cannot enter now. If the name is wrong, lift this: "
+            f"karat {store.command} revoke --lift {store.database.label} {worker}"
         )
     store.database.close()
 
