@@ -178,7 +178,11 @@ def test_agreement_with_others_is_the_mean_over_pairs_also_for_judges_who_failed
     from karat.protocols.verification.outcomes import last_decisions, select_judgements
     from karat.web.campaigns.lead import LeadQuery
 
-    people = {worker: enter(store, worker) for worker in ("anna", "dan", "ben", "cleo")}
+    # The campaign needs 15 people; the last of 17 gets the tasks of the second, dan.
+    people = {}
+    for worker in ("anna", "dan", "ben", "cleo", *map(str, range(13))):
+        clock.now += 1
+        people[worker] = enter(store, worker)
     for worker, person in people.items():
         judge_tasks(store, clock, person, is_wrong=worker == "dan")
     monitor = watch(store, clock)

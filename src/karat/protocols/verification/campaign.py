@@ -250,16 +250,20 @@ class Campaign(msgspec.Struct, frozen=True):
     def list_planned_tasks(self, person: int) -> frozenset[int]:
         """Return the numbers of the tasks that are planned for a person, counted from 0 in the order of entry.
 
-        If people may do only some tasks each, the judgements are dealt to the needed people like cards: each task gets
-        as many different people as it needs, and nobody more tasks than allowed, whoever works first. Further people
-        share these plans. Empty without a limit, or if each task needs one person: then any order completes all tasks.
+        If people may do only some tasks each, every task is planned for as many of the needed people as judge it, and
+        each person gets no more tasks than allowed, so that these people complete the campaign in whatever order they
+        work. The tasks form as many parts as there are needed people: a task of the first part is for the first people,
+        one of the second part for the second and the following ones. Further people share these plans. Empty without a
+        limit, or if each task needs one person: then any order completes all tasks.
         """
         n_people, n_judges = self.count_needed_people(), self.n_required_judges
         if n_people is None or self.options.judges == 1:
             return frozenset()
         tasks = [task.number for task in self.tasks if not task.is_control]
         return frozenset(
-            number for index, number in enumerate(tasks) if (person - n_judges * index) % n_people < n_judges
+            number
+            for index, number in enumerate(tasks)
+            if (person - index * n_people // len(tasks)) % n_people < n_judges
         )
 
     def require_kind(self, kind: CampaignKind) -> Campaign:
