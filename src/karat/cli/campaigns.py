@@ -118,7 +118,12 @@ def revoke_worker(store: ParticipantStore, worker: str, *, lift: bool) -> None:
         if not worker.strip():
             raise UsageError(f"{store.database.label}: the name is empty. Name the person.")
         has_entered = store.revoke(worker)
-        echo(f"{worker} has no access any more" if has_entered else f"{worker} never entered, and cannot enter now")
+        echo(
+            f"{worker} has no access any more"
+            if has_entered
+            else f"{worker} never entered, and cannot enter now. If the name is wrong, lift this: "
+            f"karat {store.command} revoke --lift {store.database.label} {worker}"
+        )
     store.database.close()
 
 

@@ -89,6 +89,9 @@ def test_people_without_access_or_name_are_not_invited_and_slips_are_named(karat
     assert f"{store} and {store} are the same campaign" in twice
     ran = karat_cli("verify", "create", "d", "--gold", "demo", "--controls", "0")
     assert (ran.code, "none for no controls" in ran.err) == (2, True)
+    ran = karat_cli("verify", "revoke", store, "ana")
+    assert "ana never entered, and cannot enter now. If the name is wrong, lift this: karat verify revoke" in ran.out
+    assert "ana" not in karat_cli("verify", "judges", store).out
     for command in ("invite", "revoke"):
         ran = karat_cli("verify", command, store, "")
         assert (ran.code, "name is empty" in ran.err) == (2, True)
@@ -169,10 +172,40 @@ def test_a_campaign_from_new_to_overlay(karat_cli, tmp_path, monkeypatch):
 
 
 @pytest.mark.extras
+def test_an_overlay_needs_judgements_that_count(karat_cli, tmp_path, monkeypatch):
+    """The program removes all links, so that it fails every control and all its judgements are discarded."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "remove.py").write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        '    print(json.dumps({"decisions": [{"decision": "remove"}] * len(json.loads(line)["links"])}))\n'
+    )
+    create = ("verify", "create", "demo.sqlite", "--gold", "demo", "--predictions", "demo/prior")
+    assert karat_cli(*create).out.startswith("demo.sqlite: ")
+    overlay = ("verify", "overlay", "demo.sqlite", "--out", "o.jsonl")
+    assert "demo.sqlite: no judgement counts. Let people judge." in karat_cli(*overlay).err
+    judge = karat_cli("verify", "auto-judge", "demo.sqlite", "--program", f"{sys.executable} remove.py", "--name", "rm")
+    assert judge.out.endswith(" of them in controls; 455 do not count, in batches with failed controls\n")
+    ran = karat_cli(*overlay)
+    assert (ran.code, (tmp_path / "o.jsonl").exists()) == (2, False)
+    assert "no judgement counts (" in ran.err
+    assert "of the automatic judge rm). Pass --auto-judge rm, or let people judge." in ran.err
+    ran = karat_cli(*overlay, "--auto-judge", "rm")
+    assert (ran.code, "455 in batches with failed controls" in ran.err) == (2, True)
+    report = " ".join(karat_cli("verify", "report", "demo.sqlite", "--resamples", "0").out.split())
+    assert "machine rm and people: no link has judgements of both that count" in report
+
+
+@pytest.mark.extras
 def test_a_survey_from_new_to_weights(karat_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = karat_cli("verify", "create", "wanted", "--gold", "demo", "--kind", "survey")
     assert (made.code, made.out.splitlines()[0]) == (0, "wanted.sqlite: 50 tasks, 0 controls")
+    assert made.err == ""
+    gold = karat.Corpus.from_documents([karat.Document("d", "Ulm.", (karat.Label(0, 3, "Q1"),))])
+    karat.save(gold, "plain.jsonl")
+    plain = karat_cli("verify", "create", "plain", "--gold", "plain.jsonl", "--kind", "survey")
+    assert (plain.code, "no link has categories, and weights of a survey are by category" in plain.err) == (0, True)
     shown = karat_cli("verify", "survey", "wanted.sqlite", "--json", "s.jsonl")
     assert (shown.code, "wanted: demo, 0 people" in shown.out) == (0, True)
     schema_of("verify survey").validate(json.loads((tmp_path / "s.jsonl").read_text()))
@@ -220,3 +253,24 @@ def test_a_campaign_that_the_people_cannot_judge_is_refused_with_the_numbers(kar
     assert "3 people judge each link, but --people is 2" in ran.err
     assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "26").code == 2
     assert karat_cli(*create, "--people", "4", "--tasks-per-judge", "27").code == 0
+
+
+@pytest.mark.extras
+def test_a_survey_that_the_people_cannot_answer_is_refused_with_the_numbers(karat_cli, tmp_path):
+    """50 tasks: at least once each, or five times with --judges 5, which are 250 / 10 people."""
+    store = tmp_path / "few.sqlite"
+    create = ("verify", "create", "few", "--gold", "demo", "--kind", "survey", "--store", store)
+    for options, message in {
+        (
+            "--people",
+            "3",
+            "--tasks-per-judge",
+            "10",
+        ): "50 judgements need 5 people with 10 tasks each, but --people is 3",
+        ("--people", "24", "--judges", "5", "--tasks-per-judge", "10"): "250 judgements need 25 people",
+        ("--people", "3", "--judges", "5"): "5 people judge each link, but --people is 3",
+    }.items():
+        ran = karat_cli(*create, *options)
+        assert (ran.code, store.exists(), message in ran.err) == (2, False, True), ran.err
+    ran = karat_cli(*create, "--people", "5", "--tasks-per-judge", "10")
+    assert (ran.code, "50 judgements need 5 people with 10 tasks each" in ran.out) == (0, True)

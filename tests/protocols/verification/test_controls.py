@@ -285,7 +285,9 @@ def test_a_large_batch_has_a_control_in_each_block_of_at_most_twenty_tasks(tmp_p
     made = build_campaign(corpus(40), [run(name, documents=40) for name in ("one", "two")], name="toy", batch=50)
     assert [len(block) for block in made.options.list_blocks(0)] == [16, 17, 17]
     assert (made.n_judgements, made.count_needed_people()) == (360, 8)  # 47 of each person
-    with pytest.raises(UsageError, match=r"360 judgements need 8 people .* raise --tasks-per-judge to 95, or"):
+    with pytest.raises(
+        UsageError, match=r"360 judgements need 8 people .* Find more people, or raise --tasks-per-judge to 95"
+    ):
         made.require_people(4)  # 90 judgements of each, and 5 controls in blocks of 19
     store = CampaignStore.create(str(tmp_path / "toy.sqlite"), made)
     flags = work(store, judge_of(store), 99)

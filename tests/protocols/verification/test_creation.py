@@ -8,10 +8,10 @@ import pytest
 
 import karat
 from karat.model.errors import InputError, UsageError
+from karat.protocols.verification.campaign import UNLIMITED_JUDGES
 from karat.protocols.verification.campaign_builder import PRIORITIES
 from karat.protocols.verification.creation import NewCampaign, create_campaign, lacks_controls
 from karat.protocols.verification.guidelines import CONSENT, SURVEY_CONSENT
-from karat.protocols.verification.surveys import UNLIMITED_JUDGES
 
 pytestmark = pytest.mark.extras
 

@@ -180,6 +180,15 @@ def test_what_makes_no_sense_is_refused_in_the_one_shape(client, store):
     assert store.get_records() == []
 
 
+def test_an_entity_is_the_same_however_judges_write_it(client, store):
+    judge = entered(client, store)
+    task = judge.get("/api/task").json()["task"]
+    spellings = ("Q19837", "https://en.wikipedia.org/wiki/Steve_Jobs", "http://www.wikidata.org/entity/Q19837")
+    for number, spelling in enumerate(spellings):
+        assert decide(judge, task, 0, "modify", id=f"{number}", becomes=spelling).status_code == 201
+    assert [record.becomes for record in store.get_records()] == ["Q19837"] * 3
+
+
 def test_entities_are_found_as_one_types_with_what_they_are(client, store):
     judge = entered(client, store)
     found = judge.get("/api/search", params={"q": "Cambr"}).json()["entities"]

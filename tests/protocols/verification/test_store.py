@@ -7,10 +7,13 @@ from random import Random
 import msgspec
 import pytest
 
+from karat import Corpus, Document, Label
 from karat.model.errors import InputError
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.measures import measure_campaign
+from karat.protocols.verification.overlay import build_overlay
+from karat.protocols.verification.surveys import build_survey
 from tests.protocols.verification.test_campaign import corpus, run
 
 pytestmark = pytest.mark.extras
@@ -114,6 +117,83 @@ def test_several_judges_get_the_same_task_where_that_is_asked_for(address, clock
     )
     links = {task.number: len(task.links) for task in made.tasks}
     assert seen == {number: 2 * count for number, count in links.items()}
+
+
+TIMINGS = {
+    "one after another": lambda judges, done: judges[0],
+    "in turns": lambda judges, done: judges[done % len(judges)],
+    "two, then two": lambda judges, done: judges[done % min(2, len(judges))],
+    "at random": lambda judges, done: Random(done).choice(judges),
+}
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
+@pytest.mark.parametrize(("judges", "batch", "people"), [(3, 23, 4), (2, 13, 5), (4, 12, 10)])
+def test_as_many_people_as_a_campaign_needs_complete_it_in_any_order(tmp_path, clock, timing, judges, batch, people):
+    """30 tasks: 90 judgements / 23 = 3.9; 60 / 13 = 4.6; 120 / 12 = 10."""
+    made = build_campaign(corpus(10), [], name="toy", judges=judges, batch=batch, controls=0)
+    assert (len(made.tasks), made.count_needed_people()) == (30, people)
+    plans = [made.list_planned_tasks(person) for person in range(people)]
+    assert set(Counter(number for plan in plans for number in plan).values()) == {judges}
+    assert max(map(len, plans)) <= batch
+    store = opened(str(tmp_path / "toy.sqlite"), made, clock)
+    waiting = []
+    for worker in range(people):
+        clock.now += 1
+        invitation = store.create_invitation(f"w{worker}", seconds=clock.now + 1000)
+        waiting.append(store.find_judge(store.start_session(invitation, True)))
+    n_done = 0
+    while waiting:
+        judge = TIMINGS[timing](waiting, n_done)
+        task = store.lease_task(judge)
+        if task is None:
+            waiting.remove(judge)
+            continue
+        all_of(store, judge, task)
+        n_done += 1
+    assert n_done == 30 * judges
+
+
+def test_people_who_may_do_a_few_tasks_of_a_survey_answer_different_ones(tmp_path, clock):
+    """30 tasks by people with 10 each: the first three answer each task once."""
+    from karat.protocols.verification.store.store import SubmittedDecision
+
+    made = build_survey(corpus(10), [], name="toy", batch=10)
+    assert (made.n_judgements, made.count_needed_people()) == (30, 3)
+    store = opened(str(tmp_path / "toy.sqlite"), made, clock)
+    answered = Counter()
+    for worker in range(6):
+        clock.now += 1
+        invitation = store.create_invitation(f"w{worker}", seconds=clock.now + 1000)
+        judge = store.find_judge(store.start_session(invitation, True))
+        while (task := store.lease_task(judge)) is not None:
+            answered[task.number] += 1
+            for link in range(len(task.links)):
+                choice = SubmittedDecision(id=f"{task.number}-{link}", link=link, decision=Decision.CHOOSE)
+                store.record_decision(judge, task, choice)
+    assert answered == dict.fromkeys(range(30), 2)
+
+
+def test_judges_agree_on_an_entity_however_they_write_it_and_a_name_is_refused(tmp_path, clock):
+    from karat.protocols.campaigns.participants import AccessDeniedError
+    from karat.protocols.verification.ties import find_ties
+
+    gold = Corpus.from_documents([Document("d", "Jobs left.", (Label(0, 4, "Q64"),))], name="toy")
+    made = build_campaign(gold, [], name="toy", judges=2, controls=0)
+    store = opened(str(tmp_path / "toy.sqlite"), made, clock)
+    ids = {"https://en.wikipedia.org/wiki/Steve_Jobs": "Q19837", "Steve Jobs": "Q19837", "Q19837": "Q19837"}
+    for worker, spelling in (("anna", "https://en.wikipedia.org/wiki/Steve_Jobs"), ("ben", "Q19837")):
+        judge = judge_of(store, worker)
+        task = store.lease_task(judge)
+        with pytest.raises(AccessDeniedError, match="Steve Jobs is no entity"):
+            store.record_decision(judge, task, say(0, Decision.MODIFY, "Steve Jobs"), ids)
+        store.record_decision(judge, task, say(0, Decision.MODIFY, spelling), ids)
+    assert find_ties(made, store.get_records()) == []
+    (change,) = build_overlay(made, store.get_records()).changes
+    assert (change.action, change.becomes) == ("relink", "Q19837")
+    berlin = "http://dbpedia.org/resource/Berlin"
+    verified = store.record_decision(judge, task, say(0, Decision.MODIFY, berlin, "v"), {berlin: "Q64"})
+    assert verified.decision is Decision.VERIFY
 
 
 def test_sending_twice_is_once_and_undo_is_a_new_record(address, made, clock):

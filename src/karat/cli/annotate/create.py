@@ -131,6 +131,7 @@ def command(
             "folder of texts."
         )
     options.check()
+    name = name.removesuffix(".sqlite")
     corpus = load_texts(texts, format=texts_format)
     knowledge_base = None if kb is None else open_kb(kb)
     runs = [*_load_runs(corpus, predictions), *_run_systems(corpus, systems, kb, options, yes=yes)]

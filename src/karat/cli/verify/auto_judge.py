@@ -37,6 +37,7 @@ def command(store: str, kb: str | None, program: str | None, name: str | None, t
     from karat.kb.catalogue import open_kb
     from karat.model.errors import UsageError
     from karat.protocols.verification.auto_judging import judge_campaign
+    from karat.protocols.verification.outcomes import DISCARDED
     from karat.protocols.verification.store.store import CampaignStore
 
     if (kb is None) == (program is None):
@@ -50,5 +51,6 @@ def command(store: str, kb: str | None, program: str | None, name: str | None, t
         timeout=timeout,
     )
     controls = f", {outcome.controls} of them in controls" if outcome.controls else ""
-    echo(f"{outcome.label}: {outcome.decided} of {outcome.links} links judged{controls}")
+    discarded = f"; {outcome.discarded} do not count, {DISCARDED}" if outcome.discarded else ""
+    echo(f"{outcome.label}: {outcome.decided} of {outcome.links} links judged{controls}{discarded}")
     campaign_store.database.close()

@@ -107,10 +107,11 @@ def command(
     from karat.kb.catalogue import locate_kb, open_kb
     from karat.matching.read.pairing import pair_run
     from karat.model.output.text_layout import format_count
-    from karat.protocols.verification.creation import create_campaign, lacks_controls
+    from karat.protocols.verification.creation import create_campaign, lacks_categories, lacks_controls
     from karat.protocols.verification.store.store import CampaignStore
 
     options.check()
+    name = name.removesuffix(".sqlite")
     corpus, runs = detect_inputs(gold, predictions).load(needs_labels=False) if predictions else (load(gold), [])
     for run in runs:
         pair_run(corpus, run)
@@ -134,6 +135,12 @@ def command(
         echo(f"  {source_name}: {', '.join(f'{kind_name} {count}' for kind_name, count in counts.items())}")
     if kb is None and campaign.options.kb is not None:
         echo(f"ids: of different schemes; the knowledge base {campaign.options.kb} maps them onto each other")
+    if lacks_categories(campaign):
+        echo(
+            "karat: no link has categories, and weights of a survey are by category. If you want weights, assign "
+            "categories to the gold standard with karat data categorise, and create the survey again.",
+            err=True,
+        )
     if lacks_controls(campaign, options):
         advice = "Pass" if kb else "Pass --kb, which adds entities to choose from, or"
         echo(

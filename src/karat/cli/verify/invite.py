@@ -30,7 +30,7 @@ def command(store: str, workers: tuple[str, ...], lead: bool, days: float, url: 
     else:
         campaign = campaign_store.campaign
         n_people = campaign.count_needed_people()
-        n_invited = len({*workers, *campaign_store.get_workers().values()})
+        n_invited = len({*workers, *campaign_store.get_workers().values()} - campaign_store.list_revoked())
         print_invitations(campaign_store, workers, days, url)
         if n_people is not None and n_invited < n_people:
             echo(

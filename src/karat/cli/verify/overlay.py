@@ -27,6 +27,7 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
 
     from karat.model.errors import UsageError
     from karat.protocols.verification.judgements import check_auto_judge
+    from karat.protocols.verification.outcomes import require_judgements
     from karat.protocols.verification.overlay import NO_MAJORITY, build_overlay, describe_ties, encode_overlay
     from karat.protocols.verification.store.store import CampaignStore
     from karat.storage.atomic_writing import open_for_writing
@@ -36,6 +37,7 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     campaign_store = CampaignStore.open(store)
     records = campaign_store.get_records()
     check_auto_judge(records, auto_judge, store)
+    require_judgements(campaign_store.campaign, records, auto_judge, store)
     patch = build_overlay(campaign_store.campaign, records, version=version, machine=auto_judge)
     with open_for_writing(out) as file:
         for line in encode_overlay(patch):

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Row, and_, delete, exists, insert, inspect, or_, select, text, update
+from sqlalchemy import Connection, Row, and_, delete, exists, insert, inspect, not_, or_, select, text, update
 
 from karat.model.errors import InputError, KaratError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json, read_json_value
@@ -428,8 +428,12 @@ def _use_session(connection: Connection, session_hash: str) -> bool:
 
 
 def select_participants(connection: Connection, leads: Iterable[str]) -> Sequence[Row[Any]]:
-    """Return the rows of all people who take part, without those of the `leads` (pseudonyms) who never entered."""
-    is_listed = or_(JUDGES.c.pseudonym.not_in(sorted(leads)), _has_entered_sql())
+    """Return the rows of all people who take part.
+
+    Without those who never entered, if they are `leads` (pseudonyms) or were revoked.
+    """
+    is_outside = or_(JUDGES.c.pseudonym.in_(sorted(leads)), JUDGES.c.revoked.is_not(None))
+    is_listed = or_(not_(is_outside), _has_entered_sql())
     return connection.execute(select(JUDGES).where(JUDGES.c.machine.is_(None), is_listed)).all()
 
 

@@ -14,7 +14,7 @@ from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import JsonError, decode_json
 from karat.protocols.verification.campaign import JudgingTask, find_id_patterns, is_plausible_id
 from karat.protocols.verification.judgements import OUTCOMES, Decision
-from karat.protocols.verification.outcomes import auto_judge_batches
+from karat.protocols.verification.outcomes import DISCARDED, auto_judge_batches, select_judgements
 
 if TYPE_CHECKING:
     from karat.protocols.verification.store.store import CampaignStore
@@ -31,6 +31,8 @@ class AutoJudgement(NamedTuple):
     """Number of links in these tasks."""
     controls: int = 0
     """Number of those links that are in controls."""
+    discarded: int = 0
+    """Number of decisions that do not count, because a control of their batch failed."""
 
 
 def judge_campaign(
@@ -70,7 +72,8 @@ def judge_campaign(
         store.record_auto_decisions(judge, label, task, submissions)
         count += len(submissions)
     n_control_links = sum(len(task.links) for task in tasks if task.is_control)
-    return AutoJudgement(label, count, sum(len(task.links) for task in tasks), n_control_links)
+    n_discarded = select_judgements(campaign, store.get_records(), label).excluded.get(DISCARDED, 0)
+    return AutoJudgement(label, count, sum(len(task.links) for task in tasks), n_control_links, n_discarded)
 
 
 class AutoDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

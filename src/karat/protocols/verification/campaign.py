@@ -27,6 +27,8 @@ UNSELECTED: Final = "not selected by the priority"
 """Why a link is not shown if the priority of the campaign shows only some links; a key of `CampaignOptions.counts`."""
 DEFAULT_BATCH: Final = 20
 """Number of tasks per judge, as in the paper."""
+UNLIMITED_JUDGES: Final = 1_000_000
+"""Number of judges of a survey without limit."""
 CONTROL_SOURCE: Final = -1
 """Source index of control tasks."""
 
@@ -198,9 +200,14 @@ class Campaign(msgspec.Struct, frozen=True):
         return None if task.is_control else self.options.sources[task.source]
 
     @property
+    def n_required_judges(self) -> int:
+        """Number of people whom each task needs at least; 1 in a survey that all people answer."""
+        return 1 if self.options.judges == UNLIMITED_JUDGES else self.options.judges
+
+    @property
     def n_judgements(self) -> int:
         """Number of judgements that the tasks need, without controls."""
-        return self.options.judges * sum(not task.is_control for task in self.tasks)
+        return self.n_required_judges * sum(not task.is_control for task in self.tasks)
 
     @property
     def max_tasks_per_judge(self) -> int:
@@ -219,24 +226,44 @@ class Campaign(msgspec.Struct, frozen=True):
         options = self.options
         if not options.batch:
             return None
-        return max(options.judges, ceil(self.n_judgements / (options.batch - options.n_batch_controls)))
+        return max(self.n_required_judges, ceil(self.n_judgements / (options.batch - options.n_batch_controls)))
 
     def require_people(self, n_people: int) -> None:
         """Raise `UsageError` with the numbers if `n_people` cannot judge every task as often as it needs."""
         options, needed = self.options, self.count_needed_people()
-        if options.kind == "survey" or n_people >= (options.judges if needed is None else needed):
+        if n_people >= (self.n_required_judges if needed is None else needed):
             return
-        if n_people < options.judges:
+        if n_people < self.n_required_judges:
             raise UsageError(
-                f"{options.judges:,} people judge each link, but --people is {n_people:,}. Find more people, or lower "
-                "--judges."
+                f"{self.n_required_judges:,} people judge each link, but --people is {n_people:,}. Find more people, "
+                "or lower --judges."
             )
+        fewer_judges = "lower --judges, " if self.n_required_judges > 1 else ""
         n_tasks = n_needed = ceil(self.n_judgements / n_people)
         while n_tasks - msgspec.structs.replace(options, batch=n_tasks).n_batch_controls < n_needed:
             n_tasks += 1
         raise UsageError(
             f"{self.n_judgements:,} judgements need {needed:,} people with {options.batch:,} tasks each, but --people "
-            f"is {n_people:,}. Find more people, raise --tasks-per-judge to {n_tasks:,}, or lower --judges."
+            f"is {n_people:,}. Find more people, {fewer_judges}or raise --tasks-per-judge to {n_tasks:,}."
+        )
+
+    def list_planned_tasks(self, person: int) -> frozenset[int]:
+        """Return the numbers of the tasks that are planned for a person, counted from 0 in the order of entry.
+
+        If people may do only some tasks each, every task is planned for as many of the needed people as judge it, and
+        each person gets no more tasks than allowed, so that these people complete the campaign in whatever order they
+        work. The tasks form as many parts as there are needed people: a task of the first part is for the first people,
+        one of the second part for the second and the following ones. Further people share these plans. Empty without a
+        limit, or if each task needs one person: then any order completes all tasks.
+        """
+        n_people, n_judges = self.count_needed_people(), self.n_required_judges
+        if n_people is None or self.options.judges == 1:
+            return frozenset()
+        tasks = [task.number for task in self.tasks if not task.is_control]
+        return frozenset(
+            number
+            for index, number in enumerate(tasks)
+            if (person - index * n_people // len(tasks)) % n_people < n_judges
         )
 
     def require_kind(self, kind: CampaignKind) -> Campaign:

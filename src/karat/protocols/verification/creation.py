@@ -12,11 +12,11 @@ from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import read_json_value
 from karat.model.run import Run
-from karat.protocols.verification.campaign import DEFAULT_BATCH, Campaign, CampaignKind, JudgingTask
+from karat.protocols.verification.campaign import DEFAULT_BATCH, UNLIMITED_JUDGES, Campaign, CampaignKind, JudgingTask
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.controls import parse_controls
 from karat.protocols.verification.guidelines import CONSENT, GUIDELINES, SURVEY_CONSENT, SURVEY_GUIDELINES
-from karat.protocols.verification.surveys import UNLIMITED_JUDGES, build_survey
+from karat.protocols.verification.surveys import build_survey
 from karat.storage.files import Source
 
 _NO_FILE = ("agreed", "none")
@@ -141,6 +141,13 @@ def _build(name: str, corpus: Corpus, runs: Sequence[Run], options: NewCampaign,
 def lacks_controls(campaign: Campaign, options: NewCampaign) -> bool:
     """Return whether a campaign was to have controls but has none, for lack of links that all sources share."""
     return not options.is_survey and options.controls != "none" and not campaign.options.controls
+
+
+def lacks_categories(campaign: Campaign) -> bool:
+    """Return whether no link of a survey has categories, so that its answers give no weights for fuzzy recall."""
+    return campaign.options.kind == "survey" and not any(
+        option.categories for task in campaign.tasks for link in task.links for option in link.options
+    )
 
 
 def _read_controls(path: str) -> list[JudgingTask]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -12,6 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonRecord
 from karat.model.tables.columns import Longs
 from karat.protocols.campaigns.working_times import parse_time
@@ -239,6 +241,10 @@ def _measure_quality(
     )
 
 
+DISCARDED: Final = "in batches with failed controls"
+"""Why judgements of an automatic judge are excluded that are in a batch with a failed control."""
+
+
 class SelectedJudgements(NamedTuple):
     """Judgements that count for the measures, those excluded, and added links."""
 
@@ -286,6 +292,20 @@ def select_judgements(
     return SelectedJudgements(judgements, counts, additions, lead_decisions)
 
 
+def require_judgements(campaign: Campaign, records: Sequence[Judgement], machine: str | None, where: str) -> None:
+    """Raise `UsageError`, located at `where`, with the reasons if no judgement counts; also for a survey.
+
+    `machine` names the automatic judge whose judgements count; None means people.
+    """
+    selected = select_judgements(campaign.require_kind("verify"), records, machine)
+    if selected.judgements or selected.additions:
+        return
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in selected.excluded.items())
+    machines = sorted({record.machine for record in records if record.machine not in (None, machine)})
+    advice = f"Pass --auto-judge {shlex.quote(machines[0])}, or let" if machines and machine is None else "Let"
+    raise UsageError(f"{where}: no judgement counts{f' ({reasons})' * bool(reasons)}. {advice} people judge.")
+
+
 def _find_lead_decisions(records: Iterable[Judgement], tasks: Mapping[int, JudgingTask]) -> dict[TextLink, Judgement]:
     """Return the last decision of the lead on each link; `tasks` has all tasks of the campaign by number."""
     return {
@@ -310,7 +330,7 @@ def _exclusion_reason(
         return "tasks skipped"
     if judgement.task not in failed[judgement.judge]:
         return None
-    return "of judges who failed the controls" if machine is None else "in batches with failed controls"
+    return "of judges who failed the controls" if machine is None else DISCARDED
 
 
 def collect_judged_links(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from random import Random
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,14 @@ from karat.model.corpus import Corpus
 from karat.model.errors import UsageError
 from karat.model.output.json_files import JsonRecord
 from karat.model.run import Run
-from karat.protocols.verification.campaign import Campaign, CampaignOptions, JudgingTask, ProposedLink, TaskLink
+from karat.protocols.verification.campaign import (
+    UNLIMITED_JUDGES,
+    Campaign,
+    CampaignOptions,
+    JudgingTask,
+    ProposedLink,
+    TaskLink,
+)
 from karat.protocols.verification.campaign_builder import (
     GOLD,
     collect_links,
@@ -33,9 +40,6 @@ from karat.protocols.verification.guidelines import SURVEY_CONSENT, SURVEY_GUIDE
 from karat.protocols.verification.judgements import Decision, Judgement, effective_judgements
 from karat.protocols.verification.passages import MIN_LENGTH, split_passages
 from karat.protocols.verification.posthoc import TextLink
-
-UNLIMITED_JUDGES: Final = 1_000_000
-"""Number of judges of a survey without limit."""
 
 
 def build_survey(

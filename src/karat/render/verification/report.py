@@ -393,6 +393,8 @@ def _format_notes(verification: Verification) -> list[str]:
         f"machine {item.machine} and people on {format_count(item.items, 'link')}: the same "
         f"{_format_percent(item.observed)} %, "
         f"Cohen's kappa {_format_number(item.kappa)}"
+        if item.items
+        else f"machine {item.machine} and people: no link has judgements of both that count"
         for item in verification.machines
     ]
     if verification.ties is not None and verification.ties.links:
@@ -407,7 +409,7 @@ def _format_notes(verification: Verification) -> list[str]:
         notes.append(f"seconds per judgement that counts: median {middle}, quartiles {low} and {high}")
         if times.n_fast:
             notes.append(
-                f"too short to be true: the times of {times.n_fast:,} of {times.n_timed:,} judgements that count"
+                f"too short to be true: {times.n_fast:,} of the {times.n_timed:,} known times of judgements that count"
             )
     if verification.n_additions:
         notes.append(

@@ -56,9 +56,21 @@ class EntityLookup:
             self._cache.update(new)
         return {**cached, **new}
 
-    def find_known(self, ids: Iterable[str]) -> frozenset[str]:
-        """Return those of the ids that the snapshot knows by a name."""
-        return frozenset(id for id, entity in self.get_entities(ids).items() if entity.name is not None)
+    def resolve(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the id of the entity in the snapshot for each id or address that it knows.
+
+        An address that it does not know gives the id in the address.
+        """
+        addresses = {id: parse_address(id) for id in ids}
+        if self._snapshot is None:
+            return {id: address for id, address in addresses.items() if address != id}
+        columns = list(addresses.values())
+        statuses, canonical = self._snapshot.id_statuses(columns), self._snapshot.canonical_ids(columns)
+        return {
+            id: entity
+            for (id, address), status, entity in zip(addresses.items(), statuses, canonical, strict=True)
+            if status in _LEADS_TO_ENTITY or address != id
+        }
 
     def search(self, text: str) -> tuple[EntityPayload, ...]:
         """Return at most ten entities for a text.

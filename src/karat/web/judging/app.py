@@ -96,8 +96,9 @@ def create_app(config: JudgingConfig) -> Guard:
         body = await decode_body(request, SubmittedDecision)
 
         def record(judge: str) -> Judgement:
-            known_entities = entities.find_known([] if body.becomes is None else [body.becomes])
-            return store.record_decision(judge, store.get_task(name), body, known_entities)
+            task = store.get_task(name)
+            ids = [] if body.becomes is None else [body.becomes, *(link.entity for link in task.links)]
+            return store.record_decision(judge, task, body, entities.resolve(ids))
 
         return await _store_record(request, record)
 

@@ -6,11 +6,12 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from random import Random
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, and_, exists, func, insert, select, update
+from sqlalchemy import Connection, and_, exists, func, insert, or_, select, update
 
 from karat.model.errors import InputError
 from karat.protocols.campaigns import statements
@@ -198,8 +199,9 @@ class CampaignStore(ParticipantStore):
     def lease_task(self, judge: str) -> JudgingTask | None:
         """Return the judge's open task, or reserve a new one for the judge; None if no task is available.
 
-        A control is chosen first if one is due, then a passage that the judge has not seen, then any other task. A
-        judge who had no control gets one last, so that everyone who does all available tasks is tested.
+        A control is chosen first if one is due, then a task planned for the judge, then any other task, each time
+        preferably a passage that the judge has not seen. A judge who had no control gets one last, so that everyone
+        who does all available tasks is tested.
         """
 
         def lease(connection: Connection) -> int | None:
@@ -226,8 +228,9 @@ class CampaignStore(ParticipantStore):
         if self._is_batch_complete(connection, judge):
             return None
         number = self._pick_control(connection, judge)
-        for is_new in (True, False):  # prefer a passage that the judge has not seen
-            number = self._pick_task(connection, judge, is_new=is_new) if number is None else number
+        planned = self._list_planned_tasks(connection, judge) if number is None else frozenset[int]()
+        for tasks, is_new in product([planned, None] if planned else [None], (True, False)):
+            number = self._pick_task(connection, judge, tasks, is_new=is_new) if number is None else number
         return self._pick_control(connection, judge, is_last=True) if number is None else number
 
     def _find_open_task(self, connection: Connection, judge: str) -> int | None:
@@ -315,10 +318,22 @@ class CampaignStore(ParticipantStore):
             for position in random.sample(block, self.options.controls)
         )
 
-    def _pick_task(self, connection: Connection, judge: str, *, is_new: bool) -> int | None:
+    def _list_planned_tasks(self, connection: Connection, judge: str) -> frozenset[int]:
+        """Return the numbers of the tasks that are planned for a judge; none for a judge without consent."""
+        consented = connection.execute(select(JUDGES.c.consented).where(JUDGES.c.pseudonym == judge)).scalar()
+        if consented is None:
+            return frozenset()
+        is_same_time = and_(JUDGES.c.consented == consented, JUDGES.c.pseudonym < judge)
+        earlier = select(func.count()).select_from(JUDGES).where(or_(JUDGES.c.consented < consented, is_same_time))
+        return self.campaign.list_planned_tasks(connection.execute(earlier).scalar_one())
+
+    def _pick_task(
+        self, connection: Connection, judge: str, tasks: Collection[int] | None, *, is_new: bool
+    ) -> int | None:
         """Return the number of the next task that needs judges and that the judge never had; None if there is none.
 
-        With `is_new`, only passages count whose tasks the judge has not had.
+        Only the `tasks` with these numbers count, unless None; with `is_new`, only passages whose tasks the judge has
+        not had.
         """
         is_leased = exists().where(LEASES.c.task == TASKS.c.number, LEASES.c.judge == judge)
         query = select(TASKS.c.number).where(~TASKS.c.finished, ~TASKS.c.control, ~is_leased, self._needs_judges_sql)
@@ -331,6 +346,8 @@ class CampaignStore(ParticipantStore):
                 other_tasks.c.start == TASKS.c.start,
             )
             query = query.where(~seen)
+        if tasks is not None:
+            query = query.where(TASKS.c.number.in_(sorted(tasks)))
         number: int | None = connection.execute(query.order_by(TASKS.c.number).limit(1)).scalar()
         return number
 
@@ -352,20 +369,24 @@ class CampaignStore(ParticipantStore):
     # Judgements.
 
     def record_decision(
-        self, judge: str, task: JudgingTask, submitted: SubmittedDecision, known_entities: Collection[str] = ()
+        self, judge: str, task: JudgingTask, submitted: SubmittedDecision, entity_ids: Mapping[str, str] | None = None
     ) -> Judgement:
         """Store a decision on one link of a task that the judge holds or held, and return the record.
 
         Modifying a link to the entity that it has is stored as `verify`. A repeated id returns the stored record. Raise
-        `AccessDeniedError` if the decision is invalid or the judge never had the task. A new entity must be one of
-        `known_entities`, or have an id that is written like those of the campaign.
+        `AccessDeniedError` if the decision is invalid or the judge never had the task. `entity_ids` has the id of the
+        entity for ids and addresses, so that judges who write it differently agree. A new entity must have such an id,
+        or one that is written like those of the campaign.
         """
-        entity = submitted.becomes
-        if entity is not None and entity not in known_entities and not is_plausible_id(entity, self._id_patterns):
+        entity_ids, entity = entity_ids or {}, submitted.becomes
+        is_entity = entity is not None and entity_ids.get(entity) == entity
+        if entity is not None and not is_entity and not is_plausible_id(entity, self._id_patterns):
             raise AccessDeniedError(
                 f"{entity} is no entity, because it is not written like the ids of this campaign. Search for the "
                 "entity, or give its id."
             )
+        if entity is not None:
+            submitted = msgspec.structs.replace(submitted, becomes=entity_ids.get(entity, entity))
         if submitted.decision is Decision.ADD:
             return self._store_record(self._build_addition(judge, task, submitted))
         allowed = (Decision.CHOOSE,) if self.options.kind == "survey" else OUTCOMES
@@ -376,7 +397,8 @@ class CampaignStore(ParticipantStore):
         link = task.links[submitted.link]
         if not {*submitted.chosen} <= {option.entity for option in link.options}:
             raise AccessDeniedError("unknown link. Choose among the proposed links.")
-        is_unchanged = submitted.becomes == link.entity  # choosing the entity that is shown verifies the link
+        # choosing the entity that is shown verifies the link
+        is_unchanged = submitted.becomes in (link.entity, entity_ids.get(link.entity, link.entity))
         record = Judgement(
             id=self._create_record_id(judge, submitted.id),
             judge=judge,
@@ -449,7 +471,7 @@ class CampaignStore(ParticipantStore):
             )
             content = row.scalar()
         if content is None:
-            raise AccessDeniedError("unknown judgement. Undo one of your own judgements.")
+            raise AccessDeniedError("unknown judgement. Undo one of your own, by the id in the response to it.")
         undone = self._decode(content, Judgement)
         if undone.decision is Decision.UNDO:
             raise AccessDeniedError("an undo cannot be undone. Judge the link again.")
