@@ -248,6 +248,7 @@ def test_the_scorer_notes_that_spacys_linker_was_scored_on_the_gold_mentions(spa
     from spacy.training import Example
 
     nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
     ruler = nlp.add_pipe("entity_ruler")
     config = {"use_gold_ents": has_gold_mentions, "scorer": {"@scorers": SCORER}, "incl_context": False}
     linker = nlp.add_pipe("entity_linker", config=config)

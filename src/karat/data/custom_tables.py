@@ -48,7 +48,8 @@ class CustomTables:
             if not missing_columns:
                 self._used.add(columns)
                 return make_table_format(columns, self.report)
-            self._missing.setdefault(str(columns), []).append(_describe_missing(source, missing_columns))
+            reason = _describe_missing(source, missing_columns)
+            self._missing.setdefault(str(columns), []).append(reason)
         if self.strict:
             self.check_readable(source)
         return None
@@ -106,10 +107,13 @@ def _find_token_format(source: ByteSource, columns: ColumnRoles) -> Format | Non
 
 
 def _describe_missing(source: ByteSource, missing_columns: Sequence[str]) -> str:
-    """Return which columns a file lacks and which columns it has."""
+    """Return which columns a file lacks and which columns it has; raise the error of an Arrow table without any."""
+    from karat.formats.parsing.arrow_tables import is_arrow, read_arrow_table
     from karat.formats.parsing.surfaces.table_rows import read_column_names
 
     names = read_column_names(source)
+    if not names and is_arrow(source):
+        read_arrow_table(source)  # says what is wrong, such as a folder of several splits
     content = f"columns: {', '.join(names[:20])}" if names else "not a table"
     return f"{source.label} has no {', '.join(missing_columns)} ({content})"
 

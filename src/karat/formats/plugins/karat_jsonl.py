@@ -49,6 +49,7 @@ from karat.model.document import (
 )
 from karat.model.errors import InputError, check_layout_version, format_suggestions
 from karat.model.json.decoder import VALID_JSON, JsonError, decode_exact_json, decode_json, find_json_prefix
+from karat.model.output.command_options import format_roles
 from karat.model.run import Run, to_text_column
 from karat.model.spec.format import ByteSource, Format
 from karat.model.tables.arrow import Arrow
@@ -565,7 +566,7 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
         error_fields = _error_fields(
             *_explain_problem(str(problem), object_type),
             f"{_suggest_field(str(problem), object_type)}See docs/reference/karat-files.md for the fields, or map your "
-            "columns with --columns",
+            f"columns with {format_roles({'doc': '…', 'start': '…', 'end': '…', 'entity': '…'})}",
         )
     raise InputError(location, **error_fields)
 

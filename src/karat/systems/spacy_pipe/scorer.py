@@ -14,8 +14,8 @@ from karat.model.document import Document, Response
 from karat.model.run import Run
 
 _GIVEN_MENTIONS: Final = (
-    "the predicted mentions are exactly the gold mentions, so the scores measure linking only. spaCy's entity_linker is "
-    "scored on the gold mentions unless its config has use_gold_ents = false"
+    "the predicted mentions are exactly the gold mentions, so the scores measure linking only. spaCy's entity_linker "
+    "is scored on the gold mentions unless its config has use_gold_ents = false"
 )
 _GOLD_IN_ENTS: Final = "documents whose gold labels were read from doc.ents, since no reference has the span group"
 

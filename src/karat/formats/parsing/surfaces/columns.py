@@ -10,6 +10,7 @@ import msgspec
 
 from karat.formats.parsing.surfaces.entries import END_NAMES, ID_NAMES, LINK_NAMES, START_NAMES
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.output.command_options import format_roles
 
 ROLES: Final[Mapping[str, str]] = {
     "doc": "the id of the document",
@@ -133,20 +134,25 @@ class ColumnRoles(msgspec.Struct, frozen=True):
 
 _COMMON_NAMES: Final[Mapping[str, Sequence[str]]] = {
     "doc": ("doc_id", "doc", "document_id", "document", "docid", "article", "article_id", "id"),
-    "start": START_NAMES,
-    "end": END_NAMES,
+    "start": (*START_NAMES, "from"),
+    "end": (*END_NAMES, "to"),
     "entity": (*ID_NAMES, "entity", *LINK_NAMES),
 }
 
 
 def suggest_roles(columns: Iterable[str]) -> str:
-    """Suggest a value of `--columns` for doc, start, end and entity, guessed from common names; `…` if none fits."""
+    """Suggest `--columns` or `columns=` for doc, start, end and entity, guessed from common names; `…` if none fits.
+
+    The role text is added if mentions are nested, so that a column `text` cannot be that of a mention.
+    """
     nested_first = sorted(columns, key=lambda name: "." not in name)  # so that other columns win
     normalised = {re.sub(r"\W+", "_", name.rpartition(".")[2]).lower(): name for name in nested_first}
     roles = {
         role: next((normalised[n] for n in names if n in normalised), "…") for role, names in _COMMON_NAMES.items()
     }
-    return ",".join(f"{role}={name}" for role, name in roles.items())
+    if "text" in nested_first and "." in nested_first[0]:
+        roles["text"] = "text"
+    return format_roles(roles)
 
 
 def _parse_pair(part: str) -> tuple[str, str]:

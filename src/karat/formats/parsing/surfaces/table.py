@@ -458,7 +458,7 @@ def _cell_error(row: TableRow, column: str, value: object, expected: str) -> Inp
         row.location,
         actual=f"nothing in {column!r}{existing}" if value is None else f"{str(value)[:40]!r} in the column {column!r}",
         expected=expected,
-        remedy="Correct the row, or choose another column with --columns",
+        remedy="Correct the row, or choose another column",
     )
 
 

@@ -58,6 +58,6 @@ if __name__ == "__main__":
     try:
         opened = load_linker(*sys.argv[1:])
     except Exception as problem:  # noqa: BLE001  # Karat reports it and ends the run
-        print(json.dumps({"start_error": describe_failure(sys.argv[1], problem)}))
+        sys.stdout.write(json.dumps({"start_error": describe_failure(sys.argv[1], problem)}) + "\n")
         raise SystemExit(1) from None
     main(opened)
