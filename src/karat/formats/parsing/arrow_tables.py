@@ -117,9 +117,10 @@ def suggest_table_roles(table: Arrow) -> str:
     """Suggest roles for the columns of a table and for the fields of its lists of objects, as users name them."""
     names = []
     for field in table.schema:
-        members = field.type.value_type if pa.types.is_list(field.type) else None
-        is_object = members is not None and pa.types.is_struct(members)
-        names += [f"{field.name}.{member.name}" for member in members] if is_object else [field.name]
+        is_list_of_objects = pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type)
+        names += (
+            [f"{field.name}.{member.name}" for member in field.type.value_type] if is_list_of_objects else [field.name]
+        )
     return suggest_roles(names)
 
 

@@ -27,9 +27,9 @@ def is_command_running() -> bool:
     return _options is not None
 
 
-def format_setting(name: str, value: str) -> str:
+def format_setting(name: str, value: object) -> str:
     """Return how to write a setting: as an option in commands, as an argument in Python."""
-    return f"--set {name}={value}" if is_command_running() else f"settings={{{name!r}: {str(value)!r}}}"
+    return f"--set {name}={value}" if is_command_running() else f"settings={{{name!r}: '{value}'}}"
 
 
 def format_roles(roles: Mapping[str, str]) -> str:
