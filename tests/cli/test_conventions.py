@@ -45,7 +45,7 @@ def test_ids_that_no_prefix_knows_are_said(files, karat_cli):
     for layout in ([], ["--markdown"], ["--latex"]):
         ran = karat_cli("score", "test.jsonl", "predictions.jsonl", "--profile", "gerbil", *layout)
         first = ran.out.partition("\n")[0].removeprefix("% ")
-        assert first.startswith("run: warning: no gold id starts with a prefix")
+        assert first.startswith("predictions: warning: no gold id starts with a prefix")
         assert "any two match: set prefixes" in first
         assert first.endswith("such as --set prefixes=Q")
 

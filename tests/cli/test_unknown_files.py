@@ -124,7 +124,7 @@ def test_nested_mentions_are_told_how_they_can_be_read(tmp_path, karat_cli):
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps({"doc_key": "d", "entities": [{"start": 0, "to": 3, "kb_id": "Q1"}]}) + "\n")
     said = karat_cli("score", "demo", path).err
-    assert "start=entities.start,end=…,entity=entities.kb_id" in said
+    assert "start=entities.start,end=entities.to,entity=entities.kb_id" in said
     assert "(it has doc_key, entities.start, entities.to, entities.kb_id)" in said
     columns = "doc=doc_key,start=entities.start,end=entities.end,entity=entities.kb_id"
     said = karat_cli("score", "demo", path, "--columns", columns).err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -273,10 +274,77 @@ def test_a_dataset_with_a_mention_per_row_is_read_like_a_data_frame():
 def test_other_columns_of_a_dataset_are_refused_with_their_roles():
     datasets = pytest.importorskip("datasets")
     lists = datasets.Dataset.from_list([{"doc": "d1", "begin": [0], "end": [6], "qid": ["Q64"]}])
-    with pytest.raises(
-        InputError, match=r"--columns doc=doc,start=begin,end=end,entity=qid or in Python with columns="
-    ):
+    with pytest.raises(InputError, match=r"columns={'doc': 'doc', 'start': 'begin', 'end': 'end', 'entity': 'qid'}\."):
         karat.load_run(lists)
+
+
+@pytest.mark.extras
+def test_an_unknown_field_of_labels_is_named_with_the_roles_that_read_it(tmp_path, karat_cli):
+    datasets = pytest.importorskip("datasets")
+    row = {"id": "d1", "text": "Berlin", "labels": [{"start": 0, "end": 6, "qid": "Q64"}]}
+    data = datasets.Dataset.from_list([row])
+    columns = {"doc": "id", "start": "labels.start", "end": "labels.end", "entity": "labels.qid", "text": "text"}
+    with pytest.raises(InputError) as caught:
+        karat.load(data)
+    assert "the unknown field labels[].qid; expected the fields start, end, entity" in str(caught.value)
+    assert str(caught.value).endswith(f"Rename it, or name the fields by role, with columns={columns}.")
+    (document,) = karat.load(data, columns=columns)
+    assert document.labels[0].entity == "Q64"
+    data.to_parquet(tmp_path / "gold.parquet")
+    assert "with --columns doc=id,start=labels.start" in karat_cli("data", "stats", tmp_path / "gold.parquet").err
+
+
+@pytest.mark.parametrize("make_mention", [tuple, list])
+def test_mentions_in_a_cell_of_a_data_frame_may_be_tuples_or_lists(make_mention):
+    pandas = pytest.importorskip("pandas")
+    rows = [make_mention((0, 6, "Q64")), make_mention((8, 9, "Q1"))]
+    columns = {"doc": "id", "start": "mentions.0", "end": "mentions.1", "entity": "mentions.2"}
+    for cell in (rows, tuple(rows)):
+        (response,) = karat.load_run(pandas.DataFrame({"id": ["d1"], "mentions": [cell]}), columns=columns)
+        assert response.predictions == (karat.Prediction(0, 6, "Q64"), karat.Prediction(8, 9, "Q1"))
+
+
+def test_other_columns_of_a_data_frame_are_refused_with_their_roles():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"article_id": ["d1"], "from": [0], "to": [6], "wikidata": ["Q64"]})
+    columns = {"doc": "article_id", "start": "from", "end": "to", "entity": "wikidata"}
+    for load in (karat.load_run, karat.load):
+        with pytest.raises((InputError, UsageError)) as caught:
+            load(frame)
+        assert f"by role{' in karat.load_run or karat.load' * (load is karat.load_run)}: columns={columns}." in str(
+            caught.value
+        )
+    (response,) = karat.load_run(frame, columns=columns)
+    assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
+
+
+@pytest.mark.extras
+def test_a_folder_of_several_splits_says_so_also_with_columns_and_one_of_a_single_split_is_read(tmp_path, karat_cli):
+    datasets = pytest.importorskip("datasets")
+    rows = [{"nr": "d1", "body": "Berlin", "mentions": [{"start": 0, "end": 6, "qid": "Q64"}]}]
+    split = datasets.Dataset.from_list(rows)
+    datasets.DatasetDict({"test": split, "dev": split}).save_to_disk(tmp_path / "two")
+    datasets.DatasetDict({"test": split}).save_to_disk(tmp_path / "single")
+    columns = {"doc": "nr", "text": "body", "start": "mentions.start", "end": "mentions.end", "entity": "mentions.qid"}
+    with pytest.raises(InputError, match=r"several splits in one folder \(dev, test\).*Pass the folder of a split"):
+        karat.load(tmp_path / "two", columns=columns)
+    flag = ",".join(f"{role}={name}" for role, name in columns.items())
+    ran = karat_cli("data", "stats", tmp_path / "two", "--columns", flag)
+    assert "several splits in one folder (dev, test)" in ran.err
+    assert "match no file" not in ran.err
+    (document,) = karat.load(tmp_path / "single", columns=columns)
+    assert document.labels == (karat.Label(0, 6, "Q64"),)
+
+
+@pytest.mark.extras
+def test_a_corpus_from_objects_without_a_name_is_saved_under_the_name_of_the_file(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    rows = [{"id": "d1", "text": "Berlin", "labels": [{"start": 0, "end": 6, "entity": "Q64"}]}]
+    corpus = karat.load(datasets.Dataset.from_list(rows))
+    karat.save(corpus, tmp_path / "cities.jsonl")
+    assert karat.load(tmp_path / "cities.jsonl").name == "cities"
+    karat.save(replace(corpus, name="towns"), tmp_path / "cities.jsonl")
+    assert karat.load(tmp_path / "cities.jsonl").name == "towns"
 
 
 @pytest.mark.extras

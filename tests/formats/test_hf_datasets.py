@@ -183,7 +183,7 @@ def test_a_folder_as_the_library_saves_it(tmp_path):
         (folder / "dataset_info.json").write_text("{}")
     (tmp_path / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
     assert [document.text for document in karat.load(tmp_path / "test")] == ["Ada King of Ulm", "Bob ."]
-    with pytest.raises(InputError, match=r"found several datasets in one folder \(test, train\); expected one split"):
+    with pytest.raises(InputError, match=r"found several splits in one folder \(test, train\); expected one split"):
         karat.load(tmp_path)
     (tmp_path / "test" / "state.json").write_text("{}")
     with pytest.raises(InputError, match=r"state\.json: found data that cannot be read \('_data_files'\)"):

@@ -323,7 +323,8 @@ def test_other_ids_that_look_like_nil_are_reported_with_the_setting_that_reads_t
     notes = karat.evaluate(*sides((id, None), (id, "Q1"))).notes
     name = "NIL…" if id == "NIL001" else id
     note = f"2 gold labels are linked to the id {name!r}, which is an ordinary entity: NIL is written as null"
-    assert note + ("" if value is None else f"; --set nil-ids={value} reads it as NIL") in notes
+    note += ", or `NIL` in tables and Doc objects"
+    assert note + ("" if value is None else f"; settings={{'nil-ids': {value!r}}} reads it as NIL") in notes
     if value is not None:
         notes = karat.evaluate(*sides((id, None), (id, "Q1")), settings={"nil-ids": value}).notes
         assert any("are NIL by their id" in note for note in notes)
@@ -404,8 +405,8 @@ def test_predictions_that_cannot_match():
     found = health(("Q1", "Q1"), ("Q2", BERLIN), ("Q3", "http://dbpedia.org/resource/Berlin"))
     assert (found.unmatchable, found.unknown_predictions, found.is_healthy) == (2, None, False)
     assert "2 predictions cannot match any gold id: try --kb DIR" in found.summary
-    assert health(("Q1", "wd:Q1"), profile="bat").remedy == "try --set ids=normalised"
-    assert health(("dbr:Berlin", BERLIN)).remedy == "try --set ids=bridged"
+    assert health(("Q1", "wd:Q1"), profile="bat").remedy == "try settings={'ids': 'normalised'}"
+    assert health(("dbr:Berlin", BERLIN)).remedy == "try settings={'ids': 'bridged'}"
     assert (
         health(("Angela_Merkel", "Angela Merkel"), ("Rome", "Rome")).remedy
         == "write names in the same way on both sides"
@@ -477,7 +478,7 @@ def test_titles_are_mapped_to_items_whatever_their_first_letter():
     [
         ("karat", "add rows to redirects.tsv or same_as.tsv of wiki"),
         ("gerbil", "add rows to redirects.tsv or same_as.tsv of wiki"),
-        ("bat", "try --set ids=normalised, or add rows to redirects.tsv or same_as.tsv of wiki"),
+        ("bat", "try settings={'ids': 'normalised'}, or add rows to redirects.tsv or same_as.tsv of wiki"),
     ],
 )
 def test_pages_that_the_knowledge_base_lacks_need_rows_not_another_setting(profile, remedy):

@@ -241,6 +241,34 @@ def test_evaluation_in_spacy_gives_karats_measures_and_signature(spacy, tmp_path
     assert nlp.get_pipe_meta("karat_linker").default_score_weights["karat_f1"] == 1.0
 
 
+@pytest.mark.parametrize("has_gold_mentions", [True, False])
+def test_the_scorer_notes_that_spacys_linker_was_scored_on_the_gold_mentions(spacy, has_gold_mentions):
+    """The pipeline finds Paris, and not Ulm. spaCy's linker gets both if use_gold_ents is true, its default."""
+    from spacy.kb import InMemoryLookupKB
+    from spacy.training import Example
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    ruler = nlp.add_pipe("entity_ruler")
+    config = {"use_gold_ents": has_gold_mentions, "scorer": {"@scorers": SCORER}, "incl_context": False}
+    linker = nlp.add_pipe("entity_linker", config=config)
+    reference = nlp.make_doc("Paris and Ulm")
+    reference.ents = [reference.char_span(*span, label="GPE", kb_id="Q1") for span in ((0, 5), (10, 13))]
+
+    def make_kb(vocab):
+        kb = InMemoryLookupKB(vocab, entity_vector_length=2)
+        kb.add_entity(entity="Q1", freq=1, entity_vector=[1.0, 0.0])
+        kb.add_alias(alias="Paris", entities=["Q1"], probabilities=[1.0])
+        return kb
+
+    linker.set_kb(make_kb)
+    nlp.initialize(lambda: [Example(nlp.make_doc(reference.text), reference)])
+    ruler.add_patterns([{"label": "GPE", "pattern": "Paris"}])
+    scores = nlp.evaluate([Example(nlp.make_doc(reference.text), reference)])
+    assert scores["karat_measures"]["mention:micro.r"] == (1.0 if has_gold_mentions else 1 / 2)
+    assert any("use_gold_ents = false" in note for note in scores["karat_notes"]) is has_gold_mentions
+
+
 def test_spacys_command_writes_karats_measures(spacy, tmp_path):
     import srsly
     from spacy.cli.evaluate import evaluate

@@ -108,10 +108,13 @@ def _find_token_format(source: ByteSource, columns: ColumnRoles) -> Format | Non
 
 
 def _describe_missing(source: ByteSource, missing_columns: Sequence[str], *, is_headerless: bool) -> str:
-    """Return which columns a file lacks and which columns it has."""
+    """Return which columns a file lacks and which columns it has; raise the error of an Arrow table without any."""
+    from karat.formats.parsing.arrow_tables import is_arrow, read_arrow_table
     from karat.formats.parsing.surfaces.table_rows import is_nested, read_column_names
 
     names = read_column_names(source, is_headerless=is_headerless)
+    if not names and is_arrow(source):
+        read_arrow_table(source)  # says what is wrong, such as a folder of several splits
     title = "columns, counted from 1" if is_headerless and not is_nested(source) else "columns"
     content = f"{title}: {', '.join(names[:20])}" if names else "not a table"
     return f"{source.label} has no {', '.join(missing_columns)} ({content})"

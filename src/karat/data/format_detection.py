@@ -240,7 +240,7 @@ def _unknown_format_error(source: Source) -> InputError:
         )
     candidates = [f"{match.title} ({match.name}: {match.reason})" for match in find_similar_formats(source)]
     columns = [name for name in read_nested_names(source) if name]
-    hint = f", or name the roles of its columns: --columns {suggest_roles(columns)} ({_list_columns(columns)})"
+    hint = f", or name the roles of its columns: {suggest_roles(columns)} ({_list_columns(columns)})"
     return InputError(
         source.label,
         actual=_describe_content(source.first_bytes),

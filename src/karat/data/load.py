@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -65,6 +65,9 @@ _NAMED_FORMAT = (
 OnError: TypeAlias = Literal["fail", "skip"]
 DuplicateIds: TypeAlias = Literal["fail", "rename"]
 SpanMismatch: TypeAlias = Literal["fail", "realign"]
+
+_OBJECT_NAMES: Final = frozenset({"corpus", "dataset", "docs", "run", "table"})
+"""The names of corpora and runs from objects without a name."""
 
 
 @check_keywords
@@ -955,7 +958,8 @@ def save(
     `base`: IRI prefix of document ids and types, for NIF; QIDs become Wikidata IRIs.
     `entity_base`: IRI prefix of all other entities. Without a prefix, ids are written unchanged.
     The format `hf-datasets` writes a folder for `datasets.load_from_disk` if the path has no suffix. A result is
-    written as JSON; `Result.from_json` reads it. A warning counts what the format cannot store.
+    written as JSON; `Result.from_json` reads it. A corpus or run that nothing names gets the name of the file. A
+    warning counts what the format cannot store.
     """
     target = os.fspath(path)
     if isinstance(data, Result):
@@ -966,7 +970,10 @@ def save(
             )
         save_results([data], target)
         return
-    losses = write_data(load_gold_or_run(data), target, format=format, base=base, entity_base=entity_base)
+    content = load_gold_or_run(data)
+    if content.name in _OBJECT_NAMES and target != "-":
+        content = replace(content, name=Source(target).stem)
+    losses = write_data(content, target, format=format, base=base, entity_base=entity_base)
     if losses:
         listed = ", ".join(f"{name} {count:,}" for name, count in losses.items())
         warnings.warn(f"{target}: not stored: {listed}", stacklevel=3)  # of the caller of the checked function

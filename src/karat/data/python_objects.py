@@ -23,7 +23,7 @@ from karat.formats.parsing.blank_texts import make_blank_documents
 from karat.formats.parsing.class_labels import read_named_rows
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.json.karat_objects import convert_object
-from karat.formats.parsing.surfaces.columns import ColumnRoles
+from karat.formats.parsing.surfaces.columns import ColumnRoles, suggest_roles
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, build_run_from_objects, check_surfaces
 from karat.formats.parsing.surfaces.table import NULL_LINKS, TableSource, read_table_corpus, read_table_run
 from karat.formats.parsing.surfaces.table_rows import TableRow
@@ -155,7 +155,7 @@ def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
         raise _unreadable_error(data, "a Dataset, a data frame or a list of dictionaries, if columns are named")
     table_rows = [
         TableRow(
-            {str(key): _to_plain(value) for key, value in item.items()},
+            {str(key): _to_lists(_to_plain(value)) for key, value in item.items()},
             f"{name}: row {number}",
             null_is_empty=rows is not None,
         )
@@ -265,7 +265,7 @@ def read_mentions(data: ForeignObject) -> MentionList:
     skipped: Counter[str] = Counter()
     labels: dict[str, list[Label]] = {}
     mentions = list_mentions(data, skipped)
-    _check_field_names(mentions, _LABEL_FIELDS, "mentions", skipped)
+    _check_field_names(mentions, _LABEL_FIELDS, "mentions", skipped, has_document=True)
     for number, item in enumerate(mentions, 1):
         where = f"mention {number}"
         fields = {name: item[name] for name in Label.__struct_fields__ if item.get(name) is not None}
@@ -327,7 +327,7 @@ def _is_dataset(data: ForeignObject) -> bool:
     if isinstance(data, Mapping) or not hasattr(data, "__len__"):
         splits = ", ".join(map(repr, data)) if isinstance(data, Mapping) else "none at hand"
         raise UsageError(
-            f"found {type(data).__name__}: several splits or a streamed dataset (splits: {splits}). "
+            f"found {type(data).__name__}: a dictionary of splits or a streamed dataset (splits: {splits}). "
             "Pass a Dataset: one split, in memory or on disk."
         )
     return True
@@ -531,6 +531,13 @@ def _to_plain(item: ForeignObject) -> ForeignObject:
     return msgspec.to_builtins(item, enc_hook=lambda value: value.tolist())
 
 
+def _to_lists(value: ForeignObject) -> ForeignObject:
+    """Return a value with lists in place of tuples, as in files."""
+    if isinstance(value, list | tuple):
+        return [_to_lists(member) for member in value]
+    return {key: _to_lists(member) for key, member in value.items()} if isinstance(value, Mapping) else value
+
+
 def _to_struct(item: ForeignObject, struct: type[_T], where: str) -> _T:
     """Convert a dictionary to a struct, checked like a file; raise `InputError` that names `where`."""
     try:
@@ -564,7 +571,7 @@ def _read_dictionaries(
                 name, _read_predictions(item["predictions"], f"document {name!r}", skipped), text
             )
         return
-    _check_field_names(items, _PREDICTION_FIELDS, "dictionaries", skipped)
+    _check_field_names(items, _PREDICTION_FIELDS, "dictionaries", skipped, has_document=True)
     by_document: dict[str, list[_SurfacePrediction]] = {}
     for number, item in enumerate(items, 1):
         where = f"dictionary {number}"
@@ -623,12 +630,18 @@ def _read_predictions(values: ForeignObject, where: str, skipped: Counter[str]) 
 
 
 def _check_field_names(
-    items: Iterable[Mapping[str, ForeignObject]], read_fields: Collection[str], where: str, skipped: Counter[str]
+    items: Iterable[Mapping[str, ForeignObject]],
+    read_fields: Collection[str],
+    where: str,
+    skipped: Counter[str],
+    *,
+    has_document: bool = False,
 ) -> None:
     """Raise `InputError` for a field that is not read but may be meant: there is no link, or only its case differs.
 
     Types that look like ids of entities are refused too if there is no link. `where` is the location for the message;
-    `skipped` counts the links of tables that are missing.
+    `skipped` counts the links of tables that are missing. `has_document`: the fields include the document id, so that
+    they can be named by role.
     """
     values: dict[str, list[ForeignObject]] = defaultdict(list)
     for item in items:
@@ -639,6 +652,14 @@ def _check_field_names(
     has_link = not values.keys().isdisjoint(_FIELD_NAMES["entity"]) or skipped[NULL_LINKS] > 0
     if not has_link:
         unread += [name for name in _FIELD_NAMES["types"] if name in values and all(map(_is_entity_id, values[name]))]
+    required = [_FIELD_NAMES[part] for part in ("document", "start", "end")]
+    if has_document and unread and not misspelt and not has_link and any(map(values.keys().isdisjoint, required)):
+        raise InputError(
+            where,
+            actual=f"the fields {', '.join(f'`{name}`' for name in values)}, and none with the link",
+            expected=f"the fields {', '.join(sorted(read_fields))}",
+            remedy=f"Name yours by role in karat.load_run or karat.load: {suggest_roles(values)}",
+        )
     if misspelt or (unread and not has_link):
         name = (misspelt or unread)[0]
         raise InputError(
@@ -845,6 +866,12 @@ def _list_rows(data: ForeignObject) -> list[dict[str, ForeignObject]] | None:
     return read_named_rows(_to_arrow(data)) if _is_dataset(data) else None
 
 
+def _list_columns(data: ForeignObject) -> list[str]:
+    """Return the names of the columns of a data frame or an Arrow table; an empty list for anything else."""
+    names = getattr(data, "column_names", getattr(data, "columns", ()))
+    return list(map(str, names)) if isinstance(names, Iterable) else []
+
+
 def _drop_null_link(row: dict[str, ForeignObject], skipped: Counter[str]) -> dict[str, ForeignObject]:
     """Return a row without the links that are None, and count it in `skipped` if it has one."""
     names = [name for name in _FIELD_NAMES["entity"] if name in row and row[name] is None]
@@ -864,6 +891,10 @@ def _is_missing(value: ForeignObject) -> bool:
 
 def _unreadable_error(data: ForeignObject, expected: str) -> UsageError:
     """Make the error for an object of unknown kind; `expected` is what to pass instead."""
+    if hasattr(data, "get_docs"):  # of spaCy's DocBin
+        expected = "its documents: list(docbin.get_docs(nlp.vocab))"
+    elif columns := _list_columns(data):
+        expected += f", or name the columns by role: {suggest_roles(columns)}"
     detail = ""
     if _is_empty_list(data):
         detail = " that is empty"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Final
 
-from karat.model.errors import InputError, ResponseError
+from karat.model.errors import InputError, ResponseError, shorten
 from karat.model.limits import get_limit
 from karat.stats.timing import get_peak_memory
 
@@ -29,7 +29,7 @@ _INHERITED_VARIABLES: Final = (
     "SYSTEMROOT",
     "USERPROFILE",
 )
-_TAIL: Final = 400  # characters of standard error in a message
+_MAX_QUOTED: Final = 320  # characters of standard error in a message
 _KEPT_ERRORS: Final = 1 << 14  # bytes of standard error, for tracebacks that are longer than a message
 _GRACE: Final = 5.0  # seconds for a command to end after its input ends
 
@@ -40,6 +40,10 @@ def make_environment(variables: Sequence[str] = ()) -> dict[str, str]:
     Variables that are not set in this process are dropped.
     """
     return {name: os.environ[name] for name in (*_INHERITED_VARIABLES, *variables) if name in os.environ}
+
+
+class EndedError(ResponseError):
+    """A command that ended instead of responding."""
 
 
 class ChildProcess:
@@ -82,7 +86,7 @@ class ChildProcess:
     def send_line(self, line: bytes, timeout: float) -> bytes:
         """Send a line (without line feed) and return the line that the command writes in response, with line feed.
 
-        Raise `ResponseError` after `timeout` seconds, if the command ends, or if the response is too long.
+        Raise `EndedError` if the command ends, and `ResponseError` after `timeout` seconds or for too long a response.
         """
         return self._exchange(line + b"\n", timeout, close_input=False)
 
@@ -104,7 +108,7 @@ class ChildProcess:
     def _exchange(self, data: bytes, timeout: float, *, close_input: bool) -> bytes:
         """Write `data` to the command and return its next line, or with `close_input` its whole output.
 
-        Raise `ResponseError` if there is no response in time.
+        Raise `ResponseError` if there is no response in time, and `EndedError` if the command ends without one.
         """
         writer = threading.Thread(target=self._write_input, args=(data, close_input), daemon=True)
         writer.start()  # a command may write before it has read everything
@@ -119,7 +123,7 @@ class ChildProcess:
         if not close_input and not output.endswith(b"\n"):
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1.0)
-            raise ResponseError(self._format_failure("it ended without a response"))
+            raise EndedError(self._format_failure("it ended without a response"))
         return output
 
     def take_waiting_lines(self) -> list[bytes]:
@@ -196,9 +200,10 @@ class ChildProcess:
 
 
 def _shorten_errors(text: str) -> str:
-    """Return the end of standard error in one line; of a Python traceback, only the exception."""
+    """Return the end of standard error in one line; of a Python traceback, only the exception, with its beginning."""
     lines = text.rstrip().splitlines()
     if any(line.lstrip().startswith('File "') for line in lines):
         last_indented = max(index for index, line in enumerate(lines) if line[:1].isspace())
-        lines = lines[last_indented + 1 :] or lines[-1:]
-    return " ".join(" ".join(lines).split())[-_TAIL:]
+        exception = lines[last_indented + 1 :] or lines[-1:]
+        return shorten(" ".join(" ".join(exception).split()), _MAX_QUOTED)
+    return " ".join(" ".join(lines).split())[-_MAX_QUOTED:]

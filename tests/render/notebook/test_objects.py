@@ -123,6 +123,8 @@ def test_documents_of_spacy():
     assert corpus["b"].labels == (Label(0, 3, "Q2", types=("LOC",)),)
     with pytest.raises(InputError, match="a text that no other document of tiny has"):
         karat.load_run([nlp("Elsewhere")], corpus=GOLD)
+    with pytest.raises(UsageError, match=r"found DocBin\. Pass its documents: list\(docbin\.get_docs\(nlp\.vocab\)\)"):
+        karat.load_run(spacy.tokens.DocBin(docs=docs), corpus=GOLD)
     with pytest.raises(InputError, match="as_tuples"):
         karat.load_run([(docs[0], 0.5)], corpus=GOLD)
 

@@ -10,7 +10,7 @@ import pytest
 from karat import load_run
 from karat.model.corpus import Corpus
 from karat.model.document import Candidate, Document, Label, Prediction
-from karat.model.errors import UsageError
+from karat.model.errors import KaratError, UsageError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.system import System
 from karat.systems.running.run import run_system
@@ -283,9 +283,38 @@ def test_real_models_of_flair_detect_and_link(tmp_path):
     assert again.id == "d1"
 
 
-def test_what_is_missing_there_is_the_error_of_the_document():
-    (response,) = run_system(RunnableSystem.from_text(f"refined[python={sys.executable}]"), CORPUS, WISHES).run
-    assert "No module named 'refined'" in (response.error or "")
+SPACY = {
+    "spacy/__init__.py": """
+from types import SimpleNamespace
+from spacy import util
+COMPONENTS = []
+def load(name):
+    if "popular_linker" not in COMPONENTS:
+        raise ValueError(f"[E002] Can't find factory for 'popular_linker' for {name}. {'Known: tagger. ' * 50}")
+    return lambda text: SimpleNamespace(ents=[])
+""",
+    "spacy/util.py": """
+import runpy
+def import_file(name, path):
+    runpy.run_path(path)
+""",
+}
+
+
+def test_a_pipeline_that_cannot_be_loaded_ends_the_run_and_names_the_component(tmp_path, monkeypatch):
+    package(tmp_path, monkeypatch, SPACY)
+    named = RunnableSystem.from_text(f"spacy[python={sys.executable},env=PYTHONPATH]:mine")
+    with pytest.raises(KaratError, match=r"factory for 'popular_linker' for mine.*karat systems show spacy"):
+        run_system(named, CORPUS, WISHES)
+
+
+def test_a_file_with_own_components_is_imported_before_the_pipeline(tmp_path, monkeypatch):
+    package(tmp_path, monkeypatch, SPACY)
+    (tmp_path / "parts.py").write_text("import spacy\nspacy.COMPONENTS.append('popular_linker')\n", encoding="utf-8")
+    options = f"python={sys.executable},env=PYTHONPATH,code={tmp_path / 'parts.py'}"
+    named = RunnableSystem.from_text(f"spacy[{options}]:mine")
+    (response,) = run_system(named, CORPUS, WISHES).run
+    assert (response.error, response.predictions) == (None, ())
 
 
 def test_systems_that_were_not_tried_say_what_to_hand_in():

@@ -12,6 +12,7 @@ import textwrap
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +23,7 @@ from karat.model.errors import InputError, UsageError
 from karat.model.spec.system import NoOptions, System
 from karat.render.systems.runs import format_duration, render_page
 from karat.storage.response_store import ResponseStore
-from karat.systems.adapters.program import make_command_linker
+from karat.systems.adapters.program import StartError, make_command_linker
 from karat.systems.linking.stages import split_batches
 from karat.systems.running.cached_responses import CachedResponse
 from karat.systems.running.run import run_system
@@ -665,17 +666,52 @@ def test_a_program_that_starts_after_the_end_does_not_outlive_it(tmp_path):
 
 
 def test_a_traceback_is_shortened_to_its_exception(tmp_path):
-    path = script(tmp_path, "raise ValueError('no model here')")
+    path = script(tmp_path, "raise ValueError('no model ' + 'x' * 1000)")
     ran = run_system(
-        RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(1), replace(WISHES, workers=1)
+        RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(1), replace(WISHES, workers=1, attempts=1)
     )
     (response,) = ran.run
-    assert (response.error or "").endswith("it ended without a response (ValueError: no model here)")
+    assert "it ended without a response (ValueError: no model xxx" in (response.error or "")
+    assert (response.error or "").endswith("xxx)")
 
 
-def test_a_bridge_without_its_package_names_the_option(tmp_path):
+def count_starts(tmp_path, body: str) -> Path:
+    """A program that adds a line to `starts` whenever it starts."""
+    starts = str(tmp_path / "starts")
+    return script(tmp_path, f"open({starts!r}, 'a').write('x')\n" + textwrap.dedent(body))
+
+
+def test_a_program_that_never_responds_ends_the_run_after_three_starts(tmp_path):
+    path = count_starts(tmp_path, "raise ValueError('no model here')")
+    named = RunnableSystem.from_text(f"jsonl:{sys.executable} {path}")
+    with pytest.raises(StartError, match=r"ValueError: no model here\) \(3 starts, and no response to any document\)"):
+        run_system(named, numbered(20), replace(WISHES, workers=1))
+    assert (tmp_path / "starts").read_text() == "xxx"
+
+
+def test_a_program_that_has_responded_may_end_as_often_as_it_likes(tmp_path):
+    """It responds to d0, and ends on d1 to d4: one start for d0 and d1, and three attempts for each of the four."""
+    path = count_starts(
+        tmp_path,
+        """
+        import json, sys
+        for line in sys.stdin:
+            if json.loads(line)["id"] != "d0":
+                sys.exit(3)
+            print(json.dumps({"predictions": []}), flush=True)
+        """,
+    )
+    named = RunnableSystem.from_text(f"jsonl:{sys.executable} {path}")
+    ran = run_system(named, numbered(5), replace(WISHES, workers=1))
+    assert [response.error is None for response in ran.run] == [True, False, False, False, False]
+    assert (tmp_path / "starts").read_text() == "x" * 12
+
+
+def test_a_bridge_without_its_package_ends_the_run_and_names_the_option():
     system = RunnableSystem.from_text(f"refined[python={sys.executable}]")
-    (response,) = run_system(system, numbered(1), replace(WISHES, workers=1, attempts=1)).run
-    assert "No module named 'refined'. Install it, or name the Python that has it: refined[python=PATH]" in (
-        response.error or ""
+    with pytest.raises(StartError) as caught:
+        run_system(system, numbered(20), replace(WISHES, workers=1))
+    assert str(caught.value) == (
+        f"{Path(sys.executable).name}: the linker cannot be loaded: No module named 'refined'. Install it, or name the "
+        "Python that has it: refined[python=PATH]"
     )

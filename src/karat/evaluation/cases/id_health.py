@@ -28,6 +28,7 @@ from karat.kb.ids.normal_forms import (
 from karat.kb.protocol import KB, IdStatus
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.read_options import canonical_ids, find_nil_items
+from karat.model.output.command_options import format_setting
 from karat.model.results.result import IdHealth
 from karat.model.spec.settings.conventions import Ids
 from karat.model.spec.settings.nil_spellings import NIL_LIKE_WORD
@@ -461,14 +462,14 @@ def _suggest_remedy(
     has_same_scheme = count_unmatched(str) < n_unmatchable
     if has_same_scheme and kb is not None:  # it knows some ids of the scheme and lacks others
         rows = f"add rows to redirects.tsv or same_as.tsv of {kb.name}"
-        return f"try --set ids=normalised, or {rows}" if id_setting is Ids.RESOLVED else rows
+        return f"try {format_setting('ids', 'normalised')}, or {rows}" if id_setting is Ids.RESOLVED else rows
     if has_same_scheme and id_setting is not Ids.NORMALISED:
-        return "try --set ids=normalised"
+        return f"try {format_setting('ids', 'normalised')}"
     if (
         id_setting is not Ids.BRIDGED
         and count_unmatched(lambda scheme: scheme.replace(WIKIPEDIA, DBPEDIA)) < n_unmatchable
     ):
-        return "try --set ids=bridged"
+        return f"try {format_setting('ids', 'bridged')}"
     if {_TITLES[_SPACES], _TITLES[_UNDERSCORES]} <= gold.schemes.keys() ^ predictions.schemes.keys():
         return "write names in the same way on both sides"
     if (

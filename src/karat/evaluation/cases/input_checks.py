@@ -23,6 +23,7 @@ from karat.matching.read.offset_fit import OffsetFit, check_offsets
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.read_options import ReadOptions, canonical_ids, find_nil_items
 from karat.model.corpus import Corpus
+from karat.model.output.command_options import format_setting
 from karat.model.output.text_layout import format_count
 from karat.model.results.failures import FAILED_NOTE, describe_failures, group_by_error, sort_failures
 from karat.model.results.result import WARNING
@@ -400,7 +401,7 @@ def _prefix_notes(gold: SideChecks, read_options: ReadOptions) -> Iterator[str]:
         yield (
             f"{WARNING}no gold id starts with a prefix of the knowledge base (an example is {gold.example!r}), so all "
             "of them are emerging entities and any two match: set prefixes to the prefixes of your ids"
-            + (f", such as --set prefixes={prefix[0]}" if prefix else "")
+            + (f", such as {format_setting('prefixes', prefix[0])}" if prefix else "")
         )
 
 
@@ -492,10 +493,10 @@ def _nil_like_notes(side_name: str, side: SideChecks) -> Iterator[str]:
     for name, count in side.nil_like_ids:
         verb = "is" if count == 1 else "are"
         value = NilIds.find_value(name)
-        remedy = "" if value is None else f"; --set nil-ids={value} reads it as NIL"
+        remedy = "" if value is None else f"; {format_setting('nil-ids', value)} reads it as NIL"
         yield (
             f"{format_count(count, side_name)} {verb} linked to the id {name!r}, which is an ordinary entity: "
-            f"NIL is written as null{remedy}"
+            f"NIL is written as null, or `NIL` in tables and Doc objects{remedy}"
         )
 
 

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from karat.formats.parsing.surfaces.columns import suggest_roles
 from karat.model.errors import InputError
 from karat.model.json.decoder import decode_json
 from karat.model.spec.format import ByteSource
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.checks import require_documents
+from karat.model.tables.schema import UnknownFieldError
 
 STREAM_MAGIC = b"\xff\xff\xff\xff"
 """The first bytes of an Arrow stream."""
@@ -45,9 +47,11 @@ def read_arrow_table(source: ByteSource) -> Arrow:
         return _read_file(source.get_child(_get_split_file(source)))
     if "state.json" not in source.file_names:
         splits = sorted({name.partition("/")[0] for name in source.file_names if name.endswith("/state.json")})
+        if len(splits) == 1:
+            return read_arrow_table(source.get_child(splits[0]))
         raise InputError(
             source.label,
-            actual=f"several datasets in one folder ({', '.join(splits) or 'none'})",
+            actual=f"several splits in one folder ({', '.join(splits)})" if splits else "a folder without splits",
             expected="one split",
             remedy="Pass the folder of a split",
         )
@@ -107,6 +111,27 @@ def _read_file(source: ByteSource) -> Arrow:
             remedy="Rename or drop one of the two",
         )
     return table
+
+
+def suggest_table_roles(table: Arrow) -> str:
+    """Suggest roles for the columns of a table and for the fields of its lists of objects, as users name them."""
+    names = []
+    for field in table.schema:
+        is_list_of_objects = pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type)
+        names += (
+            [f"{field.name}.{member.name}" for member in field.type.value_type] if is_list_of_objects else [field.name]
+        )
+    return suggest_roles(names)
+
+
+def unknown_field_error(label: str, problem: UnknownFieldError, table: Arrow) -> InputError:
+    """Build the error for a field of labels or predictions that Karat's tables do not have."""
+    return InputError(
+        label,
+        actual=f"the unknown field {problem.path}",
+        expected=f"the fields {', '.join(problem.known_names)}",
+        remedy=f"Rename it, or name the fields by role, with {suggest_table_roles(table)}",
+    )
 
 
 def damaged_file_error(label: str, problem: object) -> InputError:

@@ -42,6 +42,7 @@ from karat.model.corpus import Corpus
 from karat.model.defects import UniqueIds, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response
 from karat.model.errors import InputError, UsageError
+from karat.model.output.command_options import format_roles
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import AIDA_NIL, NIL_ID
@@ -72,6 +73,7 @@ _CELL = re.compile(r"[\t\r\n]")
 _WORD = re.compile(r"\S+")
 _NILS = (NIL_ID, AIDA_NIL)
 _HEAD_LINES = 200
+_EXAMPLE_ROLES = {"token": "1", "tag": "4", "id": "5"}
 
 
 @dataclass(slots=True)
@@ -217,7 +219,7 @@ def _parse_token(line: Line, cells: Sequence[str], columns: Columns, source: Byt
             actual=f"{len(cells)} columns",
             expected=f"at least {n_cells} columns, with token and tag in columns {columns['token'] + 1} and "
             f"{columns['tag'] + 1}",
-            remedy="Correct the line, or name the columns with --columns token=1,tag=4,id=5",
+            remedy=f"Correct the line, or name the columns with {format_roles(_EXAMPLE_ROLES)}",
         )
     notes = _get_cell(cells, columns, "misc")
     return _Token(parse_notes(notes, cells[columns["token"]]), cells[columns["tag"]], _get_cell(cells, columns, "id"))
@@ -251,7 +253,7 @@ def _find_columns(lines: Sequence[Line], source: ByteSource, skipped: Counter[st
         source.label,
         actual="no column of tags such as B-PER and O",
         expected="a token per line with its tag",
-        remedy="Name the columns with --columns token=1,tag=4,id=5",
+        remedy=f"Name the columns with {format_roles(_EXAMPLE_ROLES)}",
     )
 
 

@@ -38,10 +38,11 @@ from karat.formats.parsing.arrow_tables import (
     is_hub_folder,
     is_saved_dataset,
     read_arrow_table,
+    suggest_table_roles,
+    unknown_field_error,
 )
 from karat.formats.parsing.class_labels import read_named_rows
 from karat.formats.parsing.conversion import to_predictions
-from karat.formats.parsing.surfaces.columns import suggest_roles
 from karat.formats.parsing.surfaces.table_rows import TableRow, get_value, read_rows
 from karat.formats.parsing.tokens.iob import OUTSIDE, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
@@ -55,7 +56,7 @@ from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.checks import RowLocator
-from karat.model.tables.schema import GOLD, PREDICTIONS, conform_table
+from karat.model.tables.schema import GOLD, PREDICTIONS, UnknownFieldError, conform_table
 
 _CARD_KEYS = {"description": "", "creators": "Creators", "published": "Published", "sources": "Sources"}
 """Metadata on a dataset card, with the titles of those in the list."""
@@ -376,7 +377,7 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
             actual=f"the columns {', '.join(table.column_names)}",
             expected=f"`id` and `{items}`, or `tokens` and `ner_tags`",
             remedy="Rename the columns of the dataset to these names, or name yours by role, with "
-            f"--columns {suggest_roles(table.column_names)} or in Python with columns={{'doc': …}}",
+            + suggest_table_roles(table),
         )
     metadata = _read_metadata(table)
     table = _zip_lists(_select_columns(table, [*schema.names, "text"], skipped), items, label)
@@ -386,12 +387,14 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
         table = table.set_column(table.column_names.index("meta"), "meta", _to_maps(table, label))
     try:
         table = conform_table(table, schema)
+    except UnknownFieldError as problem:
+        raise unknown_field_error(label, problem, table) from None
     except TypeError as problem:
         raise InputError(
             label,
             actual=f"a column of another type at {problem}",
             expected="the types of the documentation page 'Karat files'",
-            remedy="Cast the column before writing the file",
+            remedy="Cast the column",
         ) from None
     except ValueError as problem:  # names of fields that are not UTF-8
         raise damaged_file_error(label, problem) from None

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import IO, NamedTuple, TypeVar
 
 import msgspec
@@ -34,6 +35,7 @@ from karat.model.document import (
 )
 from karat.model.errors import InputError, check_layout_version
 from karat.model.json.decoder import VALID_JSON, JsonError, decode_exact_json, decode_json, find_json_prefix
+from karat.model.output.command_options import format_roles
 from karat.model.run import Run, to_text_column
 from karat.model.spec.format import ByteSource, Format
 from karat.model.tables.arrow import Arrow
@@ -70,7 +72,6 @@ class _Layout(NamedTuple):
     evidence: tuple[str, ...]
 
 
-_ANSWER_COLUMNS = " (of answers of a language model: doc=FIELD,response=FIELD)"
 _GOLD_LINES = _Layout(GOLD_LAYOUT, Document, GOLD, "labels", ("labels", "tags", "relations"))
 _PREDICTION_LINES = _Layout(
     PREDICTIONS_LAYOUT, Response, PREDICTIONS, "predictions", ("predictions", "tags", "relations", "invented", "error")
@@ -523,7 +524,7 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
             raw,
             WrittenResponse if object_type is Response and _has_text(raw) else object_type,
             location,
-            alternative=f", or map your columns with --columns{_ANSWER_COLUMNS * (object_type is Response)}",
+            describe_alternative=partial(_describe_columns, object_type),
         )  # type: ignore[return-value]
     except JsonError as problem:
         error_fields = _error_fields(str(problem), problem.expected, problem.remedy)
@@ -534,6 +535,14 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
                 _find_json_remedy(line),
             )
     raise InputError(location, **error_fields)
+
+
+def _describe_columns(object_type: type) -> str:
+    """Return how to name own fields instead of renaming them, as the end of a sentence."""
+    roles = format_roles(dict.fromkeys(("doc", "start", "end", "entity"), "…"))
+    answer_roles = format_roles(dict.fromkeys(("doc", "response"), "…"))
+    answers = f" ({answer_roles} for answers of a language model)"
+    return f", or map your columns with {roles}{answers * (object_type is Response)}"
 
 
 def _find_json_remedy(line: bytes) -> str:

@@ -1,11 +1,13 @@
-"""The running command and its options, so that messages recommend this command, and no option that it lacks.
+"""The running command and its options, so that messages recommend this command, no option that it lacks, and none in
+Python.
 
 They are those of the process rather than of a context, since files are read in threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import shlex
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 _options: Collection[str] | None = None
@@ -26,6 +28,25 @@ def use_command(command: str, flags: Collection[str]) -> Iterator[None]:
 def get_command() -> str:
     """Return the running command; `karat score` outside commands."""
     return _command
+
+
+def is_command_running() -> bool:
+    """Return whether a command runs, rather than a Python program of the user."""
+    return _options is not None
+
+
+def format_setting(name: str, value: object) -> str:
+    """Return how to write a setting: as an option in commands, as an argument in Python."""
+    return f"--set {name}={value}" if is_command_running() else f"settings={{{name!r}: '{value}'}}"
+
+
+def format_roles(roles: Mapping[str, str]) -> str:
+    """Return how to name columns by role: with an option in commands, quoted for a shell, and an argument in Python."""
+    if is_command_running():
+        text = ",".join(f"{role}={name}" for role, name in roles.items())
+        plain = text.replace("…", "")
+        return f"--columns {text if shlex.quote(plain) == plain else shlex.quote(text)}"
+    return f"columns={{{', '.join(f'{role!r}: {name!r}' for role, name in roles.items())}}}"
 
 
 def find_options(*options: str) -> list[str]:

@@ -21,6 +21,7 @@ from karat.model.errors import InputError, KaratError, KaratWarning, UnknownName
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.measure_name import parse_measure
 from karat.model.output import text_layout
+from karat.model.output.command_options import format_setting
 from karat.model.output.control_chars import escape_json
 from karat.model.results.display import ChartDisplay, TableDisplay
 from karat.model.results.statistics import Statistics
@@ -215,7 +216,7 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return (
             f"{self.bridge} maps them onto each other; {self.unmatchable_gold} of {n_gold} gold labels and "
             f"{self.unmatchable} of {n_predictions} predictions have ids that it cannot map and that cannot match "
-            "(--set ids=normalised compares ids without it)"
+            f"({format_setting('ids', 'normalised')} compares ids without it)"
         )
 
     @property

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from karat.model.defects import UniqueIds, get_defects, skip_or_raise
 from karat.model.errors import InputError
+from karat.model.output.command_options import format_roles
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, MentionIndex, Mentions
 
@@ -276,11 +277,11 @@ def check_span_order(items: Mentions, item_noun: str, min_length: int = 1) -> It
 
 def _advise_span_order(item_noun: str) -> str:
     """Return the advice for a span whose end is smaller than its start; `item_noun` is as in `check_span_order`."""
-    text = "text=text," * (item_noun == "label")
-    columns = ",".join(f"{role}={item_noun}s.{name}" for role, name in _SWAPPED_COLUMNS.items())
+    roles = {"doc": "id"} | ({"text": "text"} if item_noun == "label" else {})
+    roles |= {role: f"{item_noun}s.{name}" for role, name in _SWAPPED_COLUMNS.items()}
     return (
         "Start and end look swapped, or the end is a length. Correct them where they are written, or name the columns: "
-        f"in Karat JSONL --columns doc=id,{text}{columns}, for lengths length=COLUMN in place of end"
+        f"in Karat JSONL {format_roles(roles)}, for lengths the role length in place of end"
     )
 
 

@@ -6,6 +6,8 @@ false for unlinked spans, since a column cannot distinguish an `entity` of null 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyarrow as pa
 
@@ -121,6 +123,14 @@ def _item_column(schema: Arrow) -> str:
     return "predictions" if "predictions" in schema.names else "labels"
 
 
+class UnknownFieldError(TypeError):
+    """A field that no type of Karat's tables has."""
+
+    def __init__(self, path: str, known_names: Iterable[str]) -> None:
+        self.path, self.known_names = path, tuple(known_names)
+        super().__init__(f"{path} (unknown field; known: {', '.join(self.known_names)})")
+
+
 def conform_array(array: Arrow, target: Arrow, path: str) -> Arrow:
     """Return an Arrow array with the same values in the type `target`.
 
@@ -140,7 +150,7 @@ def conform_array(array: Arrow, target: Arrow, path: str) -> Arrow:
         field_types = {target.field(i).name: target.field(i).type for i in range(target.num_fields)}
         for name in names:
             if name not in field_types:
-                raise TypeError(f"{path}.{name} (unknown field; known: {', '.join(field_types)})")
+                raise UnknownFieldError(f"{path}.{name}", field_types)
         present_fields = [name for name in field_types if name in names]
         children = [conform_array(array.field(name), field_types[name], f"{path}.{name}") for name in present_fields]
         mask = array.is_null() if array.null_count else None

@@ -18,18 +18,21 @@ from karat.formats.parsing.surfaces.entries import TITLE_MAPPINGS, VERBAL_NIL, e
 from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
 from karat.model.document import Document, Response, WrittenPrediction, WrittenResponse
-from karat.model.errors import InputError, KaratError, ResponseError, UsageError
+from karat.model.errors import InputError, KaratError, ResponseError, UsageError, shorten
 from karat.model.json.decoder import FINITE_NUMBER, JsonError, decode_json
 from karat.model.span import Span
 from karat.model.spec.settings.nil_spellings import is_prose_nil
 from karat.storage.data_folder import hash_content
-from karat.storage.processes import ChildProcess
+from karat.storage.processes import ChildProcess, EndedError
 from karat.systems.adapters.python_imports import list_imported_files
 from karat.systems.adapters.service_responses import PerDocumentLinker, convert_spans
-from karat.systems.adapters.telemetry import count_event, hide_variables, report_peak_memory
+from karat.systems.adapters.telemetry import count_event, hide_variables, redact_secrets, report_peak_memory
 
 _MAX_QUOTED: Final = 80  # characters of an output in a message
+START_ERROR: Final = "start_error"
+"""The only field of the line that a bridge writes if it cannot load its linker."""
 _ONLY_RESPONSES: Final = "Write only responses to standard output"
+_MAX_FAILED_STARTS: Final = 3  # more than one, because a computer may be short of memory for a while
 _MAX_FILE_SIZE: Final = 1 << 28  # bytes of a file in the fingerprint of a command
 
 
@@ -123,6 +126,33 @@ def make_command_linker(command: Sequence[str], env: str, timeout: float) -> Per
     return PerDocumentLinker(send, processes.terminate_all)
 
 
+class StartError(KaratError):
+    """A persistent program that cannot start, so that no other document need be sent."""
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(f"{shorten(redact_secrets(reason))}{remedy}")
+
+
+class StartMonitor:
+    """Whether a persistent program has ever responded; thread-safe."""
+
+    def __init__(self) -> None:
+        self._has_responded, self._n_failed_starts = False, 0
+        self._lock = threading.Lock()
+
+    def record_response(self) -> None:
+        """Record that the program responded, so that later failures concern a document."""
+        self._has_responded = True
+
+    def record_end(self, problem: EndedError) -> None:
+        """Record that the program ended; raise `StartError` if it did so three times and has never responded."""
+        with self._lock:
+            self._n_failed_starts += 1
+            if not self._has_responded and self._n_failed_starts >= _MAX_FAILED_STARTS:
+                count = f"{self._n_failed_starts} starts, and no response to any document"
+                raise StartError(str(problem), f" ({count}). Correct the program, and try it with a line by hand.")
+
+
 class SurplusLineError(InputError):
     """A persistent program wrote a line too many, so that its responses cannot be assigned to documents."""
 
@@ -145,7 +175,8 @@ class JsonlProgram:
         """Send a document and return its response.
 
         Raise `AssignedError` if the program certainly failed on this document, another `ResponseError` if its further
-        output could belong to this document, and `SurplusLineError` as `check_surplus` does.
+        output could belong to this document, `SurplusLineError` as `check_surplus` does, and `StartError` if a bridge
+        could not load its linker.
         """
         name = self.process.name
         # A line that a program writes as it starts is read as its first response, and fails the first document.
@@ -158,6 +189,8 @@ class JsonlProgram:
         report_peak_memory(self.process.peak_memory)
         text = _decode_text(output, name)
         value = _decode_value(text, name)
+        if not self._has_responded and isinstance(value, dict) and value.keys() == {START_ERROR}:
+            raise StartError(f"{name}: {value[START_ERROR]}")
         if not isinstance(value, dict | list):
             raise ResponseError(
                 f"{name} wrote no JSON object or list: {quote_output(text)}. {_ONLY_RESPONSES}", is_retryable=False
@@ -194,12 +227,12 @@ def make_jsonl_linker(command: Sequence[str], env: str, timeout: float) -> PerDo
 
     `env`: environment variables that are passed to the command, joined by +; their values are redacted from errors.
     `timeout`: seconds per document. A command that fails, is too slow or writes a line that is no response to the
-    document is killed and replaced.
+    document is killed and replaced; one that cannot start raises `StartError`.
     """
     variables = tuple(filter(None, env.split("+")))
     hide_variables(variables)
     idle: queue.SimpleQueue[JsonlProgram] = queue.SimpleQueue()
-    processes = ProcessRegistry()
+    processes, monitor = ProcessRegistry(), StartMonitor()
 
     def send(document: Document) -> Response:
         try:
@@ -209,11 +242,15 @@ def make_jsonl_linker(command: Sequence[str], env: str, timeout: float) -> PerDo
         try:
             response = program.link(document, timeout)
         except AssignedError:
+            monitor.record_response()
             idle.put(program)
             raise
-        except KaratError:
+        except KaratError as problem:
             processes.terminate(program.process, kill=True)  # its further output would belong to this document
+            if isinstance(problem, EndedError):
+                monitor.record_end(problem)
             raise
+        monitor.record_response()
         idle.put(program)
         return response
 

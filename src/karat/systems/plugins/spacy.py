@@ -16,6 +16,7 @@ class _SpacyOptions:
 
     argument: str = option("", "Pipeline: a package or folder.")
     python: str = option("python3", "Python of the environment with spaCy and the pipeline.")
+    code: str = option("", "Python file that registers your own components, like --code of spaCy.")
     env: str = option("", "Further environment variables to pass to the program, joined by +.")
     timeout: float = option(
         600.0, "Timeout per document in seconds; the first one includes loading the pipeline.", in_request=False
@@ -24,7 +25,7 @@ class _SpacyOptions:
 
 def _command(options: _SpacyOptions) -> tuple[str, ...]:
     """Return the words of the command that runs the bridge to spaCy."""
-    return bridge_command("spacy", options.python, options.argument)
+    return bridge_command("spacy", options.python, options.argument, options.code)
 
 
 SYSTEM = System(

@@ -13,6 +13,10 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document, Response
 from karat.model.run import Run
 
+_GIVEN_MENTIONS: Final = (
+    "the predicted mentions are exactly the gold mentions, so the scores measure linking only. spaCy's entity_linker "
+    "is scored on the gold mentions unless its config has use_gold_ents = false"
+)
 _GOLD_IN_ENTS: Final = "documents whose gold labels were read from doc.ents, since no reference has the span group"
 
 
@@ -34,6 +38,7 @@ def make_linker_scorer(
     def score_links(examples: Iterable[Any], spans_key: str | None = None, **_: Any) -> dict[str, Any]:  # noqa: ANN401
         from karat.evaluation.evaluation import evaluate
 
+        examples = list(examples)
         pairs = [(example.reference, example.predicted) for example in examples]
         if not pairs:
             return dict.fromkeys(names)
@@ -46,10 +51,25 @@ def make_linker_scorer(
             "karat_notes": [
                 *result.notes,
                 *(f"{description}: {count}" for description, count in result.skipped.items()),
+                *([_GIVEN_MENTIONS] if spans_key is None and _has_gold_mentions(examples) else []),
             ],
         }
 
     return score_links
+
+
+def _has_gold_mentions(examples: Iterable[Any]) -> bool:
+    """Return whether the predicted mentions of all examples are the gold mentions, of which there is at least one.
+
+    spaCy does not tell scorers whether it replaced the mentions. Gold mentions that no tokens of the prediction have
+    cannot be predicted, and do not count.
+    """
+    spans = [
+        tuple({(span.start, span.end) for span in ents} for ents in (gold, example.predicted.ents))
+        for example in examples
+        for gold in example.get_aligned_ents_and_ner()[:1]
+    ]
+    return any(gold for gold, _ in spans) and all(gold == predicted for gold, predicted in spans)
 
 
 def _convert_docs(pairs: Iterable[tuple[Any, Any]], spans_key: str | None) -> tuple[Corpus, Run]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -33,11 +34,13 @@ _FIELD_SYNONYMS = {
 }
 
 
-def convert_object(value: object, object_type: type[_T], location: str, *, alternative: str = "") -> _T:
+def convert_object(
+    value: object, object_type: type[_T], location: str, *, describe_alternative: Callable[[], str] = str
+) -> _T:
     """Convert a decoded object to a document, a response or a part of them; an integer may be an id.
 
     Raise `InputError`, which names `location` and the invalid field, and the field that an unknown one may mean.
-    `alternative` is added to the advice to look up the fields.
+    `describe_alternative` returns the end of the advice to look up the fields.
     """
     if isinstance(value, dict):
         if object_type is Document and "predictions" in value:
@@ -60,7 +63,7 @@ def convert_object(value: object, object_type: type[_T], location: str, *, alter
     except msgspec.ValidationError as problem:
         actual, expected = _explain_problem(str(problem), object_type)
         suggestion = _suggest_field(str(problem), object_type)
-        advice = f"{suggestion}See the documentation page 'Karat files' for the fields{alternative}"
+        advice = f"{suggestion}See the documentation page 'Karat files' for the fields{describe_alternative()}"
     raise InputError(location, actual=actual, expected=expected, remedy=advice)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -19,6 +18,7 @@ from karat.formats.parsing.surfaces.entries import (
     TYPE_NAMES,
 )
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.output.command_options import format_roles
 
 ROLES: Final[Mapping[str, str]] = {
     "doc": "the id of the document",
@@ -163,8 +163,8 @@ class ColumnRoles(msgspec.Struct, frozen=True):
 
 _COMMON_NAMES: Final[Mapping[str, Sequence[str]]] = {
     "doc": ("doc_id", "doc", "document_id", "document", "docid", "article", "article_id", "id"),
-    "start": START_NAMES,
-    "end": END_NAMES,
+    "start": (*START_NAMES, "from"),
+    "end": (*END_NAMES, "to"),
     "entity": (*ID_NAMES, "entity", *LINK_NAMES),
 }
 _OPTIONAL_NAMES: Final[Mapping[str, Sequence[str]]] = {"type": TYPE_NAMES, "score": SCORE_NAMES}
@@ -181,18 +181,16 @@ def _is_integer(cell: str) -> bool:
 
 
 def suggest_roles(columns: Iterable[str]) -> str:
-    """Suggest a value of `--columns`, quoted for a shell if needed; `…` stands for a column that cannot be guessed.
+    """Suggest `--columns` or, in Python, `columns=`; `…` stands for a column that cannot be guessed.
 
     Document, span and link are guessed from common names, and type and score if there are any. The cells of a table
-    without header are guessed from their form. Without a column of offsets, also suggest the roles of answers.
+    without header are guessed from their form. The role text is added if mentions are nested, so that a column `text`
+    cannot be that of a mention. Without a column of offsets, also suggest the roles of answers.
     """
     names = list(columns)
     roles = _number_roles(names) if is_data_row(names) else _guess_roles(names)
-    text = ",".join(f"{role}={name}" for role, name in roles.items())
-    plain = text.replace("…", "")
-    suggestion = text if shlex.quote(plain) == plain else shlex.quote(text)
-    answers = f", or doc={roles['doc']},response=… for answers of a language model"
-    return suggestion + answers * (roles["start"] == "…" == roles["end"])
+    answers = f", or {format_roles({'doc': roles['doc'], 'response': '…'})} for answers of a language model"
+    return format_roles(roles) + answers * (roles["start"] == "…" == roles["end"])
 
 
 def _number_roles(cells: Sequence[str]) -> dict[str, str]:
@@ -221,6 +219,8 @@ def _guess_roles(columns: Sequence[str]) -> dict[str, str]:
         name = next((normalised[n] for n in common_names if n in normalised), None)
         if name is not None and name.rpartition(".")[0] == roles["start"].rpartition(".")[0]:  # fields of one list
             roles[role] = name
+    if "text" in nested_first and "." in nested_first[0]:
+        roles["text"] = "text"
     return roles
 
 

@@ -71,7 +71,7 @@ class TableSource(NamedTuple):
                 source.label,
                 actual=f"a header with the number {numbers[0]} for a column of offsets",
                 expected="names, or a table without header, whose columns are counted from 1",
-                remedy=f"Count them: --columns {suggest_roles(read_column_names(source))}",
+                remedy=f"Count them: {suggest_roles(read_column_names(source))}",
             )
         rows = read_rows(source, is_headerless=columns.is_headerless)
         return cls(source.label, source.stem, rows, _open_texts(source, columns))
@@ -489,7 +489,7 @@ def _cell_error(row: TableRow, column: str, value: object, expected: str) -> Inp
         row.location,
         actual=f"nothing in {column!r}{existing}" if value is None else f"{str(value)[:40]!r} in the column {column!r}",
         expected=expected,
-        remedy="Correct the row, or choose another column with --columns",
+        remedy="Correct the row, or choose another column",
     )
 
 

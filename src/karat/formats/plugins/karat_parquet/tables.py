@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from karat.formats.parsing.arrow_tables import unknown_field_error
 from karat.model.corpus import TEXT_FACTS, add_text_facts
 from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT
 from karat.model.errors import InputError, check_layout_version
@@ -20,7 +21,7 @@ from karat.model.spec.engine import ROW
 from karat.model.spec.format import ByteSource
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.schema import GOLD, PREDICTIONS, conform_array, conform_table
+from karat.model.tables.schema import GOLD, PREDICTIONS, UnknownFieldError, conform_array, conform_table
 from karat.storage.files import Source, printable_path
 from karat.storage.parquet import check_parquet_size
 
@@ -133,12 +134,14 @@ def read_table(read: Callable[[], Arrow], schema: Arrow, source: ByteSource, *, 
         table = read()
         table.validate(full=True)
         return conform_table(table, schema) if has_items else _convert_columns(table, schema)
+    except UnknownFieldError as problem:
+        raise unknown_field_error(source.label, problem, table) from None
     except TypeError as problem:
         raise InputError(
             source.label,
             actual=f"a column of another type at {problem}",
             expected="the types of the documentation page 'Karat files'",
-            remedy="Cast the column before writing the file",
+            remedy="Cast the column, and write the file again",
         ) from None
     except (pa.ArrowException, OSError, ValueError) as problem:
         raise _damaged_file_error(source, problem) from None

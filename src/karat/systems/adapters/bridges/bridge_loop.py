@@ -24,14 +24,22 @@ def load_linker(file: str, *arguments: str) -> Linker:
         raise SystemExit(f"{file} is not a Python file")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    system = Path(file).stem.removesuffix("_bridge").replace("_", "-")
-    try:
-        linker: Linker = module.open_linker(*arguments)
-    except ModuleNotFoundError as problem:
-        raise SystemExit(f"{problem}. Install it, or name the Python that has it: {system}[python=PATH]") from None
-    except OSError as problem:  # of a model that is not there
-        raise SystemExit(f"{problem} Install it, or see the options: karat systems show {system}") from None
+    linker: Linker = module.open_linker(*arguments)
     return linker
+
+
+def describe_failure(file: str, problem: Exception) -> str:
+    """Return why the bridge `file` could not open its linker, and what to do."""
+    system = Path(file).stem.removesuffix("_bridge").replace("_", "-")
+    reason = str(problem).rstrip(".")
+    if isinstance(problem, ModuleNotFoundError):
+        remedy = f"Install it, or name the Python that has it: {system}[python=PATH]"
+    elif isinstance(problem, OSError):  # of a model that is not there
+        remedy = f"Install it, or see the options: karat systems show {system}"
+    else:
+        reason = f"{type(problem).__name__}: {reason}"
+        remedy = f"See the options: karat systems show {system}"
+    return f"the linker cannot be loaded: {reason}. {remedy}"
 
 
 def main(linker: Linker) -> None:
@@ -47,4 +55,9 @@ def main(linker: Linker) -> None:
 
 
 if __name__ == "__main__":
-    main(load_linker(*sys.argv[1:]))
+    try:
+        opened = load_linker(*sys.argv[1:])
+    except Exception as problem:  # noqa: BLE001  # Karat reports it and ends the run
+        sys.stdout.write(json.dumps({"start_error": describe_failure(sys.argv[1], problem)}) + "\n")
+        raise SystemExit(1) from None
+    main(opened)

@@ -9,10 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 
-def open_linker(model: str) -> Callable[[str, list[list[int]]], list[dict[str, Any]]]:
-    """Load a pipeline and return a function that links a text; it ignores given spans."""
+def open_linker(model: str, code: str = "") -> Callable[[str, list[list[int]]], list[dict[str, Any]]]:
+    """Load a pipeline and return a function that links a text; it ignores given spans.
+
+    `code`: Python file that registers components of the pipeline; empty for none.
+    """
     import spacy
 
+    if code:
+        spacy.util.import_file("python_code", code)
     nlp = spacy.load(model)
     return lambda text, _: [_to_prediction(entity) for entity in nlp(text).ents]
 
