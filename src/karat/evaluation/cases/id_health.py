@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from karat.kb.ids.id_patterns import id_pattern
+from karat.kb.ids.id_patterns import has_title_characters, id_pattern
 from karat.kb.ids.normal_forms import (
     DBPEDIA,
     DEFAULT_CONTEXT,
@@ -38,7 +38,6 @@ from karat.model.tables.digest import hash_strings
 _MAX_SCHEMES = 4  # named in a sentence
 _NAME, _SPACES, _UNDERSCORES = "title", "title ", "title_"
 _NO_TITLE = "text"
-_OTHER_CHARACTERS = re.compile(r"[][<>{}|]")  # what no title of Wikipedia contains
 _NIL_LIKE = "ids like NIL"
 TITLE_KINDS = frozenset({_NAME, _SPACES, _UNDERSCORES})
 """The kinds of titles of Wikipedia."""
@@ -279,7 +278,7 @@ def get_id_kind(id: str) -> str:
     kind = id_pattern(id)
     if kind != _NAME:
         return kind
-    if _OTHER_CHARACTERS.search(id) is not None:
+    if not has_title_characters(id):
         return _NO_TITLE
     return _UNDERSCORES if "_" in id else _SPACES if " " in id else _NAME
 
@@ -465,9 +464,26 @@ def _suggest_remedy(
         return "try --set ids=bridged"
     if {_TITLES[_SPACES], _TITLES[_UNDERSCORES]} <= gold.schemes.keys() ^ predictions.schemes.keys():
         return "write names in the same way on both sides"
+    if (titles := _suggest_titles(gold, predictions, id_setting, kb)) is not None:
+        return titles
     if kb is None:
         return "try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv"
     return f"add rows to same_as.tsv of {kb.name}"
+
+
+def _suggest_titles(gold: IdStatistics, predictions: IdStatistics, id_setting: Ids, kb: KB | None) -> str | None:
+    """Return the options that compare bare titles with pages of one Wikipedia (see `IdContext`); None if none do."""
+    sides = [frozenset(side.schemes) for side in (gold, predictions)]
+    titles = {_TITLES[kind] for kind in TITLE_KINDS}
+    pages = {scheme for schemes in sides for scheme in schemes if scheme.startswith((WIKIPEDIA, DBPEDIA))}
+    has_titles = any(schemes & titles and not schemes & pages for schemes in sides)
+    if not has_titles or len({scheme.partition(" ")[2] for scheme in pages}) != 1:
+        return None
+    options = [
+        *(["--kb starter"] if kb is None else []),
+        *(["--set ids=normalised"] * (id_setting is not Ids.NORMALISED)),
+    ]
+    return f"try {' '.join(options)}" if options else None
 
 
 def _find_variants(statistics: IdStatistics) -> dict[str, tuple[str, ...]]:

@@ -15,7 +15,9 @@ from karat.kb.ids.normal_forms import (
     IdContext,
     express_item,
     find_page_of_resource,
+    find_page_of_title,
     find_resource_of_page,
+    find_titles_of_page,
     normalise_id,
     parse_id,
     recognise_id,
@@ -57,7 +59,8 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
 
     The common spellings of the id's normal form are looked up in turn, and then the id as written, until the base knows
     a spelling. Canonical ids are normal forms. A Wikipedia page and the DBpedia resource of the same title and language
-    are one entity under `ids=normalised`, unless the base tells them apart.
+    are one entity under `ids=normalised`, unless the base tells them apart; so is a bare title if the context says of
+    which Wikipedia it is.
     """
 
     base: KB
@@ -183,8 +186,10 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
         normal_form, iterate_spellings = self._normalise(id), NORMALISERS[self.mode].iterate_spellings
         if self.mode is not Ids.NORMALISED:
             return iterate_spellings(normal_form)
-        twin = find_page_of_resource(normal_form) or find_resource_of_page(normal_form)
-        return chain(iterate_spellings(normal_form), iterate_spellings(twin) if twin is not None else ())
+        page = find_page_of_resource(normal_form) or find_page_of_title(normal_form, self.context) or normal_form
+        twins = [page, find_resource_of_page(page), *find_titles_of_page(page, self.context)]
+        forms = dict.fromkeys([normal_form, *(twin for twin in twins if twin is not None)])
+        return chain.from_iterable(map(iterate_spellings, forms))
 
     def _is_foreign(self, id: str) -> bool:
         """Return whether the context says that an id is none of Wikidata or Wikipedia, as it could be by itself."""
@@ -198,11 +203,11 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
         return normalise_id(id, self.mode, context._replace(bare_items=True))
 
     def _normalise_unknown(self, id: str) -> str:
-        """Return the normal form of an id that the base does not know; of a DBpedia resource, that of its page."""
+        """Return the normal form of an id that the base does not know; of a resource or title, that of its page."""
         normal_form = self._normalise(id)
         if self.mode is not Ids.NORMALISED or self._is_foreign(id):
             return normal_form
-        return find_page_of_resource(normal_form) or normal_form
+        return find_page_of_resource(normal_form) or find_page_of_title(normal_form, self.context) or normal_form
 
     def _express(self, id: str) -> str:
         """Return the normal form of an id of the base as the data write it."""
