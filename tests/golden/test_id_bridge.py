@@ -142,7 +142,7 @@ def test_own_ids_and_ids_as_written_name_no_pages():
 
 def test_bare_titles_are_found_in_a_knowledge_base_by_their_page_and_pages_by_their_title():
     """One entity has the page, another the title as its id; the third prediction is wrong: 2 of 3 are right."""
-    kb = InMemoryKB.from_tables("mine", entities=[f"{ENGLISH}Niles_Paul", "Some thing"])
+    kb = InMemoryKB.from_tables(name="mine", entities=[f"{ENGLISH}Niles_Paul", "Some thing"])
     pages = [f"{ENGLISH}{title}" for title in ("Niles_Paul", "Some_thing", "Other")]
     result = karat.evaluate(corpus(["Niles Paul", "Some thing", "Third"]), run(pages), kb=kb)
     assert result["strong:micro.f1"] == pytest.approx(2 / 3)

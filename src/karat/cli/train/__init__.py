@@ -28,7 +28,11 @@ from karat.cli.output import echo, page_width
 @option("--encoder", default="minilm", show_default=True, metavar="DIR", help="Folder of a BERT model in safetensors.")
 @option("--model", "bart", default="", metavar="DIR", help="Folder of a BART, instead of an encoder (genre).")
 @kb_option("Snapshot with names, aliases and descriptions of entities (bi-encoder, cross-encoder, genre).")
-@option("--vocabulary", metavar="FILE", help="Entities that can be linked, one id per line.")
+@option(
+    "--vocabulary",
+    metavar="FILE",
+    help="Entities that can be linked: ids, one per line, or a vocabulary.tsv.",
+)
 @option(
     "--preset",
     "preset_name",

@@ -12,6 +12,9 @@ from karat.systems.training.options import TrainingOptions
 CHECKPOINT: Final = "checkpoint.pt"
 """The file from which an interrupted training resumes."""
 
+CHECKPOINT_PART: Final = "checkpoint.part"
+"""The file into which a checkpoint is written before it replaces the previous one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
