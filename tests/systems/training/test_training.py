@@ -12,6 +12,7 @@ import karat
 from karat import Candidate, Corpus, Document, Label, Prediction, Response, Run, UsageError
 from karat.model.errors import InputError, KaratError
 from karat.systems.api import link
+from karat.systems.linking.model_system import ModelOptions, list_candidate_files, model_fingerprint
 from karat.systems.training.options import PRESETS, TrainingOptions, get_preset, read_entity_list
 
 pytestmark = pytest.mark.extras
@@ -146,6 +147,16 @@ def test_a_vocabulary_may_be_that_of_a_sampled_benchmark(tmp_path):
     (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
     with pytest.raises(UsageError, match="contains no entities"):
         read_entity_list(str(tmp_path / "empty.txt"))
+
+
+def test_a_folder_of_candidates_is_each_of_its_files(lists, tmp_path):
+    for name in ("a", "b"):
+        karat.save(lists, str(tmp_path / f"{name}.jsonl"))
+    assert list_candidate_files(str(tmp_path)) == [f"{tmp_path}/a.jsonl", f"{tmp_path}/b.jsonl"]
+    assert list_candidate_files(f"{tmp_path}/a.jsonl") == [f"{tmp_path}/a.jsonl"]
+    assert model_fingerprint(ModelOptions(candidate_file=str(tmp_path)), "fevry") == {
+        "candidates": f"{lists.digest} {lists.digest}"
+    }
 
 
 def test_candidates_of_other_documents_and_shared_texts_are_told(world, lists, tiny_encoder, tmp_path):

@@ -22,7 +22,7 @@ from karat.cli.output import echo, page_width
     "--candidates",
     "candidate_files",
     multiple=True,
-    metavar="FILE",
+    metavar="FILE|DIR",
     help="Predictions with candidates for the mentions (repeatable).",
 )
 @option("--encoder", default="minilm", show_default=True, metavar="DIR", help="Folder of a BERT model in safetensors.")
@@ -129,6 +129,7 @@ def command(
     check_train_extra(encoder, needs_bart=bool(bart))
     from karat.data.load import load, load_run
     from karat.render.systems.training import format_epoch, format_estimate, render_page
+    from karat.systems.linking.model_system import list_candidate_files
     from karat.systems.training.train import train_linker
 
     trained = train_linker(
@@ -137,7 +138,7 @@ def command(
         Path(out),
         options,
         dev=None if dev is None else load(dev),
-        candidate_runs=[load_run(path) for path in candidate_files],
+        candidate_runs=[load_run(file) for path in candidate_files for file in list_candidate_files(path)],
         encoder=encoder,
         bart=bart,
         kb=kb or "",
