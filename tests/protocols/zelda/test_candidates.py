@@ -6,6 +6,7 @@ import errno
 import json
 import pickle
 from collections import Counter
+from dataclasses import replace
 
 import jsonschema
 import pyarrow as pa
@@ -279,8 +280,7 @@ def test_written_candidates_link_the_most_frequent_sense():
     splits = {"one": [mention("A", "Y"), mention("C", "X")]}
     lists = in_memory({"A": {"X": 5, "Y": 2}})
     for has_counts, link in ((True, "X"), (False, UNLINKED)):
-        lists.has_counts = has_counts
-        (response,) = look_up_candidates(lists, splits, "clean")["one"]
+        (response,) = look_up_candidates(replace(lists, has_counts=has_counts), splits, "clean")["one"]
         assert [prediction.entity for prediction in response.predictions] == [link, UNLINKED]
         assert [[c.entity for c in prediction.candidates] for prediction in response.predictions] == [["X", "Y"], []]
 

@@ -232,3 +232,18 @@ def test_the_command_prints_and_writes(tmp_path, karat_cli, monkeypatch):
     assert [p.candidates for p in next(iter(listed)).predictions if p.start in (0, 8)] == [(Candidate("Ulm"),), ()]
     ran = karat_cli("zelda", "recall", "gold.jsonl", "--candidate-lists", "nowhere.json")
     assert (ran.code, "found nothing; expected candidate lists" in ran.err) == (2, True)
+
+
+def test_titles_of_a_number_are_titles_and_qids_among_titles_are_noted():
+    """Gold and predictions are titles, so `E3` and `3` are too; the QID can match no title."""
+    spans = [(start, start + 1) for start in range(0, 8, 2)]
+
+    def noted(ids):
+        gold = [Label(*span, title) for span, title in zip(spans, ("Ulm", "New York", "Bonn", "Berlin"), strict=True)]
+        predictions = [Prediction(*span, id) for span, id in zip(spans, ids, strict=True)]
+        corpus = Corpus.from_documents([Document("d", "a b c d", tuple(gold))])
+        return match_predictions(corpus, Run.from_responses([Response("d", tuple(predictions))])).notes
+
+    assert noted(["Ulm", "New York", "E3", "3"]) == ()
+    (note,) = noted(["Ulm", "New York", "E3", "Q64"])
+    assert "1 prediction cannot match any gold id" in note

@@ -39,6 +39,7 @@ _MAX_SCHEMES = 4  # named in a sentence
 _NAME, _SPACES, _UNDERSCORES = "title", "title ", "title_"
 _NO_TITLE = "text"
 _NIL_LIKE = "ids like NIL"
+_SHORT_TITLE = re.compile("[A-PR-Z]?0")  # the kinds of numbers and of a letter and a number, besides items of Wikidata
 TITLE_KINDS = frozenset({_NAME, _SPACES, _UNDERSCORES})
 """The kinds of titles of Wikipedia."""
 _TITLES = {
@@ -375,7 +376,10 @@ def _count_unmatchable(side: IdStatistics, other: IdStatistics, *, with_nil_like
 
     0 if `other` has no ids. See `get_id_kind` for kinds. Ids that look like NIL have a note of their own.
     """
-    kinds_there = add_title_kinds(frozenset().union(*other.kind_counts))
+    kinds_here, kinds_there = (frozenset().union(*ids.kind_counts) for ids in (side, other))
+    if kinds_here & TITLE_KINDS and kinds_there & TITLE_KINDS:  # between titles, E3 and 3 are titles too
+        kinds_there |= {kind for kind in kinds_here if _SHORT_TITLE.fullmatch(kind)}
+    kinds_there = add_title_kinds(kinds_there)
     if not other.schemes:
         return 0
     return sum(
