@@ -40,5 +40,13 @@ def has_title_characters(id: str) -> bool:
 
 
 def may_be_title(id: str) -> bool:
-    """Return whether an id may be a bare title of Wikipedia: a plain text without the marks of other ids."""
-    return id_pattern(id) == PLAIN_TEXT and has_title_characters(id) and _OTHER_ID.search(id) is None
+    """Return whether an id may be a bare title of Wikipedia: a plain text without the marks of other ids.
+
+    An id that begins with a small letter is rather a user's own.
+    """
+    return (
+        not id[:1].islower()
+        and id_pattern(id) == PLAIN_TEXT
+        and has_title_characters(id)
+        and _OTHER_ID.search(id) is None
+    )

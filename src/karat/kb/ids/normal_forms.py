@@ -217,14 +217,6 @@ def find_page_of_title(id: str, context: IdContext) -> str | None:
     return _normalise_id(f"https://{context.title_language}.wikipedia.org/wiki/{id}")
 
 
-def find_titles_of_page(normal_form: str, context: IdContext) -> tuple[str, ...]:
-    """Return the bare titles that name a Wikipedia page in normal form in a context: with spaces and underscores."""
-    page = _PAGE.fullmatch(normal_form) if context.title_language else None
-    if page is None or page[1] != context.title_language:
-        return ()
-    return tuple(dict.fromkeys([page[3].replace("_", " "), page[3]]))
-
-
 def find_resource_of_page(normal_form: str) -> str | None:
     """Return the DBpedia resource with title and language of a Wikipedia page in normal form; None for other ids."""
     page = _PAGE.fullmatch(normal_form)

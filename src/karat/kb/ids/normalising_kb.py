@@ -17,7 +17,6 @@ from karat.kb.ids.normal_forms import (
     find_page_of_resource,
     find_page_of_title,
     find_resource_of_page,
-    find_titles_of_page,
     normalise_id,
     parse_id,
     recognise_id,
@@ -187,8 +186,8 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
         if self.mode is not Ids.NORMALISED:
             return iterate_spellings(normal_form)
         page = find_page_of_resource(normal_form) or find_page_of_title(normal_form, self.context) or normal_form
-        twins = [page, find_resource_of_page(page), *find_titles_of_page(page, self.context)]
-        forms = dict.fromkeys([normal_form, *(twin for twin in twins if twin is not None)])
+        resource = find_resource_of_page(page)
+        forms = dict.fromkeys([normal_form, page, *([] if resource is None else [resource])])
         return chain.from_iterable(map(iterate_spellings, forms))
 
     def _is_foreign(self, id: str) -> bool:
