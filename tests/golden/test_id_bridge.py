@@ -10,6 +10,7 @@ import karat
 from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.evaluation.evaluation import Evaluation
 from karat.evaluation.request import Request
+from karat.kb.in_memory_kb import InMemoryKB
 
 TEXT = "Berlin and Paris and Atlantis"
 SPANS = ((0, 6), (11, 16), (21, 29))
@@ -100,6 +101,49 @@ def test_dbpedia_and_wikipedia_share_titles_that_the_starter_lacks(titles):
         assert result["strong:micro.f1"] == 1
         assert result.id_health.unmatchable == result.id_health.unmatchable_gold == 0
     assert karat.evaluate(corpus(resources), run(pages[::-1]))["strong:micro.f1"] == 0
+
+
+ENGLISH = "https://en.wikipedia.org/wiki/"
+
+
+@pytest.mark.parametrize("address", [ENGLISH, "http://dbpedia.org/resource/", "enwiki:"])
+@pytest.mark.parametrize("titles", [("Bob Marley", "Paris"), ("Bob Marley", "Niles Paul"), ("No such", "Nor such")])
+def test_bare_titles_name_pages_of_the_other_side_whether_or_not_the_starter_knows_them(titles, address):
+    """Two of three predictions have the title of their label, and one has another title: 2 of 3 are right."""
+    bare = [*titles, "Third thing"]
+    pages = [f"{address}{title.replace(' ', '_')}" for title in (*titles, "Fourth thing")]
+    for gold, predicted in ((bare, pages), (pages, bare)):
+        result = karat.evaluate(corpus(gold), run(predicted))
+        assert result["strong:micro.p"] == result["strong:micro.r"] == pytest.approx(2 / 3)
+        assert result.id_health.unmatchable == result.id_health.unmatchable_gold == 0
+        assert any("bare titles as pages of Wikipedia en" in note for note in result.notes)
+
+
+def test_bare_titles_name_no_pages_if_it_is_unclear_of_which_wikipedia():
+    """Two languages, or titles on the side that has the pages: only the equal page is right, 1 of 2 and 0 of 2."""
+    title, page = "Niles Paul", f"{ENGLISH}Niles_Paul"
+    german = "https://de.wikipedia.org/wiki/Niles_Paul"
+    assert karat.evaluate(corpus([title, title]), run([page, german])).id_health.unmatchable == 2
+    assert karat.evaluate(corpus([page, page]), run([page, title]))["strong:micro.f1"] == 0.5
+
+
+def test_own_ids_and_ids_as_written_name_no_pages():
+    page = f"{ENGLISH}Niles_Paul"
+    for own in ("MESH:D1", "X:niles", "/m/02_286", "C0001234", "17", "NIL", "niles Paul"):
+        result = karat.evaluate(corpus([own, own]), run([page, page]))
+        assert not any("bare titles" in note for note in result.notes)
+    for settings in ({"ids": "as-written"}, {"ids": "last-segment"}, {"ids": "normalised"}):
+        result = karat.evaluate(corpus(["Niles Paul"]), run([page]), settings=settings)
+        assert result.id_health.unmatchable == 1
+    # The advice of the last result works.
+    assert result.id_health.remedy == "try --kb starter"
+    assert karat.evaluate(corpus(["Niles Paul"]), run([page]), settings=settings, kb="starter")["strong:micro.f1"] == 1
+
+
+def test_bare_titles_are_found_in_a_knowledge_base_by_their_page():
+    """The page redirects, and the prediction has its target: 1 of 1 is right."""
+    kb = InMemoryKB.from_tables(name="mine", redirects={f"{ENGLISH}Niles_Paul": f"{ENGLISH}New_title"})
+    assert karat.evaluate(corpus(["Niles Paul"]), run([f"{ENGLISH}New_title"]), kb=kb)["strong:micro.f1"] == 1
 
 
 def test_a_bridge_does_not_depend_on_equal_numbers_of_gained_and_lost_ids():

@@ -385,7 +385,7 @@ def test_where_all_is_well_little_is_said():
             "try --kb starter",
             {"kb": "starter"},
         ),
-        ("http://www.wikidata.org/entity/Q64", "Q64", "try --set ids=normalised", {"ids": "normalised"}),
+        ("http://www.wikidata.org/entity/Q64", "Q64", "try settings={'ids': 'normalised'}", {"ids": "normalised"}),
     ],
 )
 def test_the_warning_that_all_predictions_are_emerging_entities_says_what_helps(gold, predicted, remedy, options):

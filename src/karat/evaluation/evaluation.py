@@ -77,6 +77,7 @@ from karat.model.signature import Signature
 from karat.model.spec.engine import PartitionedData
 from karat.model.spec.facet import Facet
 from karat.model.spec.settings.conventions import Ids, Macro, Typing
+from karat.model.spec.settings.task import TASKS
 from karat.model.spec.settings.threshold import Sweep, Threshold
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs
@@ -821,12 +822,23 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         (corpus, _), (run, metadata) = self.source.names_and_metadata
         if is_selected_on(metadata, corpus):
             yield selection_note(run, corpus)
+        yield from self._gold_mention_notes(metadata)
         if VOCABULARY in self.request.facets:
             from karat.kb.entity_vocabulary import format_vocabulary_note
 
             yield format_vocabulary_note(self.request.vocabulary)
         yield from format_missing_intervals(self.interval_results)
         yield from format_unreliable_intervals(self.interval_results, self.request.interval_options.ci_unit)
+
+    def _gold_mention_notes(self, metadata: Mapping[str, str]) -> Iterator[str]:
+        """Yield a warning if the system was given the gold mentions and a task scores that it detects mentions."""
+        names = dict.fromkeys(view.task or self.request.conventions.task_name for view in self.request.component_views)
+        detection = [name for name in names if not TASKS[name].has_gold_mentions and TASKS[name].source != "triples"]
+        if metadata.get("mentions") == "gold" and detection:
+            yield (
+                f"{WARNING}the system was given the gold mentions, but {', '.join(detection)} also scores their "
+                "detection: use --set task=d2kb (karat run: --task d2kb)"
+            )
 
     def _sentence_notes(self) -> Iterator[str]:
         """Yield a note if the documents have sentences that GERBIL scores as documents (NIF with categories)."""

@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from karat.evaluation.cases.id_health import TITLE_KINDS, find_patterns, get_id_kind
 from karat.evaluation.request import Request
-from karat.kb.ids.id_context import build_context
-from karat.kb.ids.normal_forms import find_plain_qids, normalise_ids
-from karat.kb.ids.normalising_kb import wrap_kb
+from karat.kb.ids.id_context import IdEvidence, build_context, collect_evidence
+from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, find_plain_qids, normalise_ids
+from karat.kb.ids.normalising_kb import NormalisingKB, wrap_kb
 from karat.kb.protocol import KB
 from karat.matching.read.read_options import ID_COLUMNS, ReadOptions, collect_table_evidence
 from karat.model.corpus import Corpus
@@ -101,8 +101,7 @@ def bridge_ids(
     from karat.kb.catalogue import open_kb, open_starter
 
     bridge = open_starter() if kb is None else open_kb(kb)
-    view = wrap_kb(bridge, Ids.NORMALISED)
-    is_bridged = any(_connects(view, corpus, run) for run in mixed_runs)
+    is_bridged = any(_connects(bridge, corpus, run) for run in mixed_runs)
     return request.replace(kb=bridge, is_bridge=True) if is_bridged else request
 
 
@@ -146,13 +145,23 @@ def _has_several_kinds(corpus: Corpus | PartitionedData, run: Corpus | Run | Par
 
 def _connects(kb: KB, corpus: Corpus | PartitionedData, run: Corpus | Run | PartitionedData) -> bool:
     """Return whether `kb` maps ids of two kinds to one kind, and corpus and run then share a kind."""
+    view = NormalisingKB(kb, Ids.NORMALISED, DEFAULT_CONTEXT._replace(title_language=_find_title_language(corpus, run)))
     gold, predictions = (
-        frozenset[tuple[str, str]]().union(*(part.find_kind_changes(kb) for part in _iterate_ids(side)))
+        frozenset[tuple[str, str]]().union(*(part.find_kind_changes(view) for part in _iterate_ids(side)))
         for side in (corpus, run)
     )
     changes = gold | predictions
     is_shared = not {new for _, new in gold}.isdisjoint(new for _, new in predictions)
     return is_shared and len({new for _, new in changes}) < len(changes)
+
+
+def _find_title_language(*sides: Corpus | Run | PartitionedData) -> str:
+    """Return the language of the Wikipedia whose pages bare titles name; empty if they name none."""
+    evidence = [
+        reduce(IdEvidence.merge, (collect_evidence(part.ids) for part in _iterate_ids(side)), IdEvidence())
+        for side in sides
+    ]
+    return build_context(evidence).title_language
 
 
 def _count_kinds(data: Corpus | Run | PartitionedData) -> KindCounts:

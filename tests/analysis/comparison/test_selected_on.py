@@ -85,6 +85,38 @@ def test_tables_mark_it(karat_cli, tmp_path):
     assert all(score["is_oracle"] for score in json.loads(both)["datasets"][0]["scores"].values())
 
 
+@pytest.mark.parametrize(
+    ("settings", "measures", "tasks"),
+    [
+        ({}, [], ["a2kb"]),
+        ({"task": "d2kb"}, [], []),
+        ({"task": "c2kb"}, [], ["c2kb"]),
+        ({}, ["d2kb/strong:micro.f1"], []),
+        ({}, ["d2kb/strong:micro.f1", "mention:micro.f1"], ["a2kb"]),
+        ({"task": "oke-task1"}, [], ["erec"]),
+    ],
+)
+def test_given_mentions_warn_where_detection_is_scored(settings, measures, tasks):
+    gold = karat.load("demo")
+    given, detected = (
+        replace(karat.load_run("demo/prior"), metadata={"mentions": source}) for source in ("gold", "detected")
+    )
+    notes = karat.evaluate(gold, given, settings=settings, measures=measures).notes
+    assert [note.split(" but ")[1].split(" also ")[0] for note in notes if "given the gold mentions" in note] == tasks
+    assert all(note.startswith("warning: ") for note in notes if "given the gold mentions" in note)
+    notes = karat.evaluate(gold, detected, settings=settings, measures=measures).notes
+    assert not any("given the gold mentions" in note for note in notes)
+
+
+def test_python_warns_of_given_mentions_and_the_command_shows_it_first(karat_cli, tmp_path):
+    gold, given = karat.load("demo"), replace(karat.load_run("demo/prior"), metadata={"mentions": "gold"})
+    with pytest.warns(karat.KaratWarning, match="was given the gold mentions, but a2kb also scores their detection"):
+        karat.evaluate(gold, given)
+    karat.save(given, str(tmp_path / "given.jsonl"))
+    page = " ".join(karat_cli("score", "demo", tmp_path / "given.jsonl").out.split())
+    assert page.index("was given the gold mentions") < page.index("linking (in-KB)")
+
+
 def test_given_and_detected_mentions_are_not_compared_in_silence():
     gold = karat.load("demo")
     given, own, other = (

@@ -6,6 +6,7 @@ import errno
 import json
 import pickle
 from collections import Counter
+from dataclasses import replace
 
 import jsonschema
 import pyarrow as pa
@@ -16,12 +17,13 @@ from hypothesis import strategies as st
 
 from karat import InputError, UsageError
 from karat.kb.in_memory_kb import InMemoryKB
+from karat.model.document import UNLINKED
 from karat.protocols.zelda.candidates import staging
 from karat.protocols.zelda.candidates.candidate_lists import LOOKUPS, CandidateLists, CandidateRow, open_built_lists
 from karat.protocols.zelda.candidates.keys import coarse_key, flair_key, remove_punctuation, remove_spaces
 from karat.protocols.zelda.candidates.merge import build_candidate_lists
 from karat.protocols.zelda.candidates.published_lists import open_candidate_lists
-from karat.protocols.zelda.candidates.recall import compare_lists, measure_recall
+from karat.protocols.zelda.candidates.recall import compare_lists, look_up_candidates, measure_recall
 from karat.protocols.zelda.candidates.sources import SCHEMA, parse_wikipedia_url
 from karat.protocols.zelda.candidates.staging import CandidateSource
 from karat.protocols.zelda.split_predictions import GoldMention
@@ -271,6 +273,16 @@ def test_variants_by_hand():
 
 def mention(surface, entity, bracket=None):
     return GoldMention("d", 0, len(surface), surface, entity, bracket)
+
+
+def test_written_candidates_link_the_most_frequent_sense():
+    """A has two candidates, of which X is first; C has none; without counts the order decides nothing."""
+    splits = {"one": [mention("A", "Y"), mention("C", "X")]}
+    lists = in_memory({"A": {"X": 5, "Y": 2}})
+    for has_counts, link in ((True, "X"), (False, UNLINKED)):
+        (response,) = look_up_candidates(replace(lists, has_counts=has_counts), splits, "clean")["one"]
+        assert [prediction.entity for prediction in response.predictions] == [link, UNLINKED]
+        assert [[c.entity for c in prediction.candidates] for prediction in response.predictions] == [["X", "Y"], []]
 
 
 def test_what_lists_allow_by_hand():

@@ -164,6 +164,24 @@ def test_files_belong_to_splits_by_their_names(tmp_path):
         pair_files(str(tmp_path / "gold"), str(tmp_path / "predictions"))
 
 
+def test_files_of_a_run_belong_to_the_split_of_their_folder(tmp_path):
+    """Replies of language models next to the predictions are none; two systems are one clear error."""
+    (tmp_path / "gold").mkdir()
+    for split in ("test_tweeki", "test_aida-b"):
+        (tmp_path / "gold" / f"{split}.jsonl").touch()
+        (tmp_path / "runs" / split / "replies").mkdir(parents=True)
+        for name in ("fevry-m-3f9607.d2kb.jsonl", "replies/fevry-m-3f9607.d2kb.jsonl"):
+            (tmp_path / "runs" / split / name).touch()
+    pairs = pair_files(str(tmp_path / "gold"), str(tmp_path / "runs"))
+    assert {split: run.removeprefix(f"{tmp_path}/runs/") for split, (_, run) in pairs.items()} == {
+        "aida-b": "test_aida-b/fevry-m-3f9607.d2kb.jsonl",
+        "tweeki": "test_tweeki/fevry-m-3f9607.d2kb.jsonl",
+    }
+    (tmp_path / "runs" / "test_tweeki" / "other.d2kb.jsonl").touch()
+    with pytest.raises(UsageError, match="are both tweeki"):
+        pair_files(str(tmp_path / "gold"), str(tmp_path / "runs"))
+
+
 def test_files_of_predictions_are_preferred_to_gold_files_in_their_folder(tmp_path):
     for name in ("test_tweeki.jsonl", "predictions_tweeki.jsonl"):
         (tmp_path / name).touch()
@@ -214,3 +232,18 @@ def test_the_command_prints_and_writes(tmp_path, karat_cli, monkeypatch):
     assert [p.candidates for p in next(iter(listed)).predictions if p.start in (0, 8)] == [(Candidate("Ulm"),), ()]
     ran = karat_cli("zelda", "recall", "gold.jsonl", "--candidate-lists", "nowhere.json")
     assert (ran.code, "found nothing; expected candidate lists" in ran.err) == (2, True)
+
+
+def test_titles_of_a_number_are_titles_and_qids_among_titles_are_noted():
+    """Gold and predictions are titles, so `E3` and `3` are too; the QID can match no title."""
+    spans = [(start, start + 1) for start in range(0, 8, 2)]
+
+    def noted(ids):
+        gold = [Label(*span, title) for span, title in zip(spans, ("Ulm", "New York", "Bonn", "Berlin"), strict=True)]
+        predictions = [Prediction(*span, id) for span, id in zip(spans, ids, strict=True)]
+        corpus = Corpus.from_documents([Document("d", "a b c d", tuple(gold))])
+        return match_predictions(corpus, Run.from_responses([Response("d", tuple(predictions))])).notes
+
+    assert noted(["Ulm", "New York", "E3", "3"]) == ()
+    (note,) = noted(["Ulm", "New York", "E3", "Q64"])
+    assert "1 prediction cannot match any gold id" in note

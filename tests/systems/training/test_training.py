@@ -12,7 +12,8 @@ import karat
 from karat import Candidate, Corpus, Document, Label, Prediction, Response, Run, UsageError
 from karat.model.errors import InputError, KaratError
 from karat.systems.api import link
-from karat.systems.training.options import PRESETS, TrainingOptions, get_preset
+from karat.systems.linking.model_system import ModelOptions, list_candidate_files, model_fingerprint
+from karat.systems.training.options import PRESETS, TrainingOptions, get_preset, read_entity_list
 
 pytestmark = pytest.mark.extras
 
@@ -89,7 +90,7 @@ def test_a_training_that_is_stopped_goes_on_as_if_it_had_not_been(world, tiny_en
     assert [epoch.number for epoch in curve.epochs] == [1, 2, 3, 4]
     for one, other in zip(whole.state_dict().values(), second.state_dict().values(), strict=True):
         assert torch.equal(one, other)
-    with pytest.raises(UsageError, match="another learning_rate"):
+    with pytest.raises(UsageError, match=r"learning_rate 0\.003, not 1\.0\. Use the same options"):
         fit(second, bed.train, bed.train, plan.replace(learning_rate=1.0), folder=tmp_path, resume=True)
     (tmp_path / "checkpoint.pt").write_bytes(b"torn")
     with pytest.raises(InputError, match="a checkpoint"):
@@ -115,6 +116,47 @@ def test_a_training_is_not_resumed_with_other_data(world, lists, tiny_encoder, t
         with pytest.raises(UsageError, match=difference):
             trained("fevry", data, tiny_encoder, tmp_path, plan, resume=True, **changes)
     assert len(trained("fevry", world, tiny_encoder, tmp_path, plan, dev=world, resume=True).curve.epochs) == 2
+
+
+def test_each_advice_about_a_folder_can_be_followed(world, tiny_encoder, tmp_path):
+    """A training that ends before its first checkpoint is complete starts again; another folder stays untouched."""
+    plan = QUICK.replace(epochs=1)
+    for folder in (tmp_path / "new", tmp_path / "part"):
+        with pytest.raises(UsageError, match="no epoch was completed"):
+            trained("fevry", world, tiny_encoder, folder, plan, resume=True)
+        (tmp_path / "part").mkdir(exist_ok=True)
+        (tmp_path / "part" / "checkpoint.part").write_bytes(b"torn")
+    trained("fevry", world, tiny_encoder, tmp_path / "part", plan)
+    assert not (tmp_path / "part" / "checkpoint.part").exists()
+    (tmp_path / "part" / "linker.json").unlink()
+    for resume in (False, True):
+        with pytest.raises(UsageError, match="is not empty and has no checkpoint"):
+            trained("fevry", world, tiny_encoder, tmp_path / "part", plan, resume=resume)
+    (tmp_path / "half").mkdir()
+    (tmp_path / "half" / "checkpoint.pt").write_bytes(b"torn")
+    with pytest.raises(UsageError, match="Resume it with --resume, or name a new folder"):
+        trained("fevry", world, tiny_encoder, tmp_path / "half", plan)
+
+
+def test_a_vocabulary_may_be_that_of_a_sampled_benchmark(tmp_path):
+    """The page id, which may be missing, is no part of the entity; ids of a plain list stay as written."""
+    (tmp_path / "vocabulary.tsv").write_text("\tNirvana\n12\tBob Marley\n", encoding="utf-8")
+    (tmp_path / "plain.txt").write_text("Q1\n\nFreddie_Mercury\n", encoding="utf-8")
+    assert read_entity_list(str(tmp_path / "vocabulary.tsv")) == ["Nirvana", "Bob Marley"]
+    assert read_entity_list(str(tmp_path / "plain.txt")) == ["Q1", "Freddie_Mercury"]
+    (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="contains no entities"):
+        read_entity_list(str(tmp_path / "empty.txt"))
+
+
+def test_a_folder_of_candidates_is_each_of_its_files(lists, tmp_path):
+    for name in ("a", "b"):
+        karat.save(lists, str(tmp_path / f"{name}.jsonl"))
+    assert list_candidate_files(str(tmp_path)) == [f"{tmp_path}/a.jsonl", f"{tmp_path}/b.jsonl"]
+    assert list_candidate_files(f"{tmp_path}/a.jsonl") == [f"{tmp_path}/a.jsonl"]
+    assert model_fingerprint(ModelOptions(candidate_file=str(tmp_path)), "fevry") == {
+        "candidates": f"{lists.digest} {lists.digest}"
+    }
 
 
 def test_candidates_of_other_documents_and_shared_texts_are_told(world, lists, tiny_encoder, tmp_path):
@@ -340,8 +382,9 @@ def test_bad_input_is_one_clear_error(world, tiny_encoder, tmp_path):
     with pytest.raises(UsageError, match="no trained model"):
         link(f"fevry:{tmp_path}", world, gold_mentions=True)
     trained("fevry", world, tiny_encoder, tmp_path / "m", QUICK.replace(epochs=1))
-    with pytest.raises(UsageError, match="is not empty"):
-        trained("fevry", world, tiny_encoder, tmp_path / "m")
+    for resume in (False, True):
+        with pytest.raises(UsageError, match="training is complete"):
+            trained("fevry", world, tiny_encoder, tmp_path / "m", resume=resume)
     with pytest.raises(UsageError, match="is a fevry"):
         link(f"bi-encoder:{tmp_path / 'm'}", world, gold_mentions=True)
     (tmp_path / "m" / "model.safetensors").write_bytes(b"torn")

@@ -37,7 +37,10 @@ def command(folder: str, score_files: tuple[str, ...], licence: str) -> None:
         contents = read_results(name)
         if not contents:
             raise InputError(
-                name, actual="no results", expected="a file of karat score --json", remedy="Score the predictions first"
+                name,
+                actual="no results",
+                expected="a file of karat score --json",
+                remedy="Score the predictions first, for karat zelda with karat score --profile zelda --json",
             )
         results += contents
     scores = update_card(Path(folder), results, licence=licence)

@@ -22,13 +22,17 @@ from karat.cli.output import echo, page_width
     "--candidates",
     "candidate_files",
     multiple=True,
-    metavar="FILE",
+    metavar="FILE|DIR",
     help="Predictions with candidates for the mentions (repeatable).",
 )
 @option("--encoder", default="minilm", show_default=True, metavar="DIR", help="Folder of a BERT model in safetensors.")
 @option("--model", "bart", default="", metavar="DIR", help="Folder of a BART, instead of an encoder (genre).")
 @kb_option("Snapshot with names, aliases and descriptions of entities (bi-encoder, cross-encoder, genre).")
-@option("--vocabulary", metavar="FILE", help="Entities that can be linked, one id per line.")
+@option(
+    "--vocabulary",
+    metavar="FILE",
+    help="Entities that can be linked: ids, one per line, or a vocabulary.tsv.",
+)
 @option(
     "--preset",
     "preset_name",
@@ -125,6 +129,7 @@ def command(
     check_train_extra(encoder, needs_bart=bool(bart))
     from karat.data.load import load, load_run
     from karat.render.systems.training import format_epoch, format_estimate, render_page
+    from karat.systems.linking.model_system import list_candidate_files
     from karat.systems.training.train import train_linker
 
     trained = train_linker(
@@ -133,7 +138,7 @@ def command(
         Path(out),
         options,
         dev=None if dev is None else load(dev),
-        candidate_runs=[load_run(path) for path in candidate_files],
+        candidate_runs=[load_run(file) for path in candidate_files for file in list_candidate_files(path)],
         encoder=encoder,
         bart=bart,
         kb=kb or "",

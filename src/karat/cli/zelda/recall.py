@@ -22,7 +22,11 @@ from karat.cli.zelda.options import lookup_option
     help="Candidate lists: built by Karat, or hoffart, ganea-hofmann, pershina or zelda (repeatable).",
 )
 @lookup_option()
-@option("--out", metavar="DIR", help="Write the candidates of all mentions, for karat train --candidates.")
+@option(
+    "--out",
+    metavar="DIR",
+    help="Write the candidates of all mentions, with the first one as link (MFS).",
+)
 @json_option()
 @input_options
 def command(

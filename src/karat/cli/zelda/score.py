@@ -39,7 +39,8 @@ def command(
     """Score disambiguation of gold mentions on all test sets.
 
     Scoring uses the profile `zelda`. GOLD and PREDICTIONS are files, or folders whose files are matched by the name of
-    the test set (test_tweeki.jsonl, tweeki.jsonl). The score is the unweighted mean of the accuracies on the test sets.
+    the test set (test_tweeki.jsonl, tweeki.jsonl), which may be that of their folder, as in the output of `karat run`.
+    The score is the unweighted mean of the accuracies on the test sets.
 
     \b
     karat zelda score jsonl predictions

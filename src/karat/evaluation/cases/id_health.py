@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from karat.kb.ids.id_patterns import id_pattern
+from karat.kb.ids.id_patterns import has_title_characters, id_pattern
 from karat.kb.ids.normal_forms import (
     DBPEDIA,
     DEFAULT_CONTEXT,
@@ -39,8 +39,8 @@ from karat.model.tables.digest import hash_strings
 _MAX_SCHEMES = 4  # named in a sentence
 _NAME, _SPACES, _UNDERSCORES = "title", "title ", "title_"
 _NO_TITLE = "text"
-_OTHER_CHARACTERS = re.compile(r"[][<>{}|]")  # what no title of Wikipedia contains
 _NIL_LIKE = "ids like NIL"
+_SHORT_TITLE = re.compile("[A-PR-Z]?0")  # the kinds of numbers and of a letter and a number, besides items of Wikidata
 TITLE_KINDS = frozenset({_NAME, _SPACES, _UNDERSCORES})
 """The kinds of titles of Wikipedia."""
 _TITLES = {
@@ -280,7 +280,7 @@ def get_id_kind(id: str) -> str:
     kind = id_pattern(id)
     if kind != _NAME:
         return kind
-    if _OTHER_CHARACTERS.search(id) is not None:
+    if not has_title_characters(id):
         return _NO_TITLE
     return _UNDERSCORES if "_" in id else _SPACES if " " in id else _NAME
 
@@ -380,7 +380,10 @@ def _count_unmatchable(side: IdStatistics, other: IdStatistics, *, with_nil_like
 
     0 if `other` has no ids. See `get_id_kind` for kinds. Ids that look like NIL have a note of their own.
     """
-    kinds_there = add_title_kinds(frozenset().union(*other.kind_counts))
+    kinds_here, kinds_there = (frozenset().union(*ids.kind_counts) for ids in (side, other))
+    if kinds_here & TITLE_KINDS and kinds_there & TITLE_KINDS:  # between titles, E3 and 3 are titles too
+        kinds_there |= {kind for kind in kinds_here if _SHORT_TITLE.fullmatch(kind)}
+    kinds_there = add_title_kinds(kinds_there)
     if not other.schemes:
         return 0
     return sum(
@@ -472,6 +475,8 @@ def _suggest_remedy(
         return f"try {format_setting('ids', 'bridged')}"
     if {_TITLES[_SPACES], _TITLES[_UNDERSCORES]} <= gold.schemes.keys() ^ predictions.schemes.keys():
         return "write names in the same way on both sides"
+    if (titles := _suggest_titles(gold, predictions, id_setting, kb)) is not None:
+        return titles
     if (
         kb is None
         and id_setting is not Ids.NORMALISED
@@ -481,6 +486,21 @@ def _suggest_remedy(
     if kb is None:
         return "try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv"
     return f"add rows to same_as.tsv of {kb.name}"
+
+
+def _suggest_titles(gold: IdStatistics, predictions: IdStatistics, id_setting: Ids, kb: KB | None) -> str | None:
+    """Return the options that compare bare titles with pages of one Wikipedia (see `IdContext`); None if none do."""
+    sides = [frozenset(side.schemes) for side in (gold, predictions)]
+    titles = {_TITLES[kind] for kind in TITLE_KINDS}
+    pages = {scheme for schemes in sides for scheme in schemes if scheme.startswith((WIKIPEDIA, DBPEDIA))}
+    has_titles = any(schemes & titles and not schemes & pages for schemes in sides)
+    if not has_titles or len({scheme.partition(" ")[2] for scheme in pages}) != 1:
+        return None
+    options = [
+        *(["--kb starter"] if kb is None else []),
+        *([format_setting("ids", "normalised")] * (id_setting is not Ids.NORMALISED)),
+    ]
+    return f"try {' '.join(options)}" if options else None
 
 
 def _find_variants(statistics: IdStatistics) -> dict[str, tuple[str, ...]]:

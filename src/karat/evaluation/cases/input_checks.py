@@ -279,15 +279,23 @@ def _smallest_id(mentions: Mentions) -> str | None:
 
 
 def _count_replaced(mentions: Mentions, read_options: ReadOptions) -> int:
-    """Count the mentions whose id the knowledge base replaced, beyond normalisation."""
+    """Count the mentions whose id the knowledge base replaced, beyond normalisation and titles of unknown ids."""
     if read_options.kb is None:
         return 0
     context = read_options.id_context or DEFAULT_CONTEXT
-    ids, canonical = (
+    names = mentions.names.to_pylist()
+    ids, canonical, statuses = (
         normalise_ids(mentions.names, read_options.ids, context).to_pylist(),
-        read_options.kb.canonical_ids(mentions.names.to_pylist()),
+        read_options.kb.canonical_ids(names),
+        read_options.kb.id_statuses(names),
     )
-    is_replaced = np.array([old != other for old, other in zip(ids, canonical, strict=True)] + [False, False])
+    is_replaced = np.array(
+        [
+            old != other and status is not IdStatus.UNKNOWN
+            for old, other, status in zip(ids, canonical, statuses, strict=True)
+        ]
+        + [False, False]
+    )
     return int(is_replaced[mentions.entity].sum())
 
 
@@ -419,11 +427,13 @@ def _resolution_notes(checks: InputChecks, read_options: ReadOptions) -> Iterato
     """Yield a note with the number of ids that the knowledge base replaced, left unchanged or does not know."""
     gold, predictions = checks.gold.n_replaced, checks.predictions.n_replaced
     if read_options.kb is not None:
+        language = "" if read_options.id_context is None else read_options.id_context.title_language
+        titles = f", bare titles as pages of Wikipedia {language}" if language else ""
         has_unknown = any(IdStatus.UNKNOWN in dict(side.id_statuses) for side in (checks.gold, checks.predictions))
         yield (
             f"{read_options.kb.name} replaced the ids of {format_count(gold, 'gold label')} "
             f"and {format_count(predictions, 'prediction')}"
-            + (" (unknown ids are compared unchanged)" if has_unknown else "")
+            + (f" (unknown ids are compared unchanged{titles})" if has_unknown else "")
             + "".join(
                 f"; of {side_name}: " + ", ".join(f"{name} {count}" for name, count in side.id_statuses)
                 for side_name, side in (("gold", checks.gold), ("predictions", checks.predictions))

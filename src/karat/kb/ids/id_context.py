@@ -13,6 +13,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.kb.ids.id_patterns import may_be_title
 from karat.kb.ids.normal_forms import IdContext, find_plain_qids, parse_id
 from karat.kb.ids.wikipedia_languages import capitalise_letter, parse_wiki_prefix
 from karat.model.tables.arrow import Arrow
@@ -28,6 +29,8 @@ _EXPLICIT_ITEM = r"(?i)^\s*(?:(?:wd|wikidata):|(?:(?:https?:)?//)?(?:www\.|m\.)?
 _ITEM_HINT = "[Ww][Dd]:|[Dd]ata[:.]"  # a part of each explicit item that is fast to find
 _WIKI_PREFIX = r"^\s*(?P<prefix>[a-z][a-z_-]*)wiki:[\s_]*(?P<letter>[^\s_])"
 _WIKI_ADDRESS = r"(?:wiki|db)pedia\.org/"
+_ADDRESS_HEAD = r"(?i)^\s*(?P<head>\S*?(?:wikipedia\.org/wiki|dbpedia\.org/(?:resource|page))/|db(?:r|pedia[a-z-]*):)"
+_NO_TITLE = r"://|^[A-Z]?[0-9]+$|^[A-Za-z][\w.-]*:[^\s_]"  # most ids that are no bare titles
 
 
 class IdEvidence(msgspec.Struct, frozen=True):
@@ -51,6 +54,10 @@ class IdEvidence(msgspec.Struct, frozen=True):
     """Prefixes before a title that begins with a small letter."""
     fragments: frozenset[tuple[str, str]] = frozenset()
     """Pages, as normal forms, with each of their fragments."""
+    address_languages: frozenset[str] = frozenset()
+    """Language codes of the Wikipedias and DBpedias whose addresses occur."""
+    titles: bool = False
+    """Whether an id may be a bare title."""
 
     def merge(self, other: IdEvidence) -> IdEvidence:
         """Return the evidence of both blocks together."""
@@ -64,6 +71,8 @@ class IdEvidence(msgspec.Struct, frozen=True):
             self.prefix_languages | other.prefix_languages,
             self.small_titles | other.small_titles,
             self.fragments | other.fragments,
+            self.address_languages | other.address_languages,
+            self.titles or other.titles,
         )
 
     @property
@@ -75,6 +84,11 @@ class IdEvidence(msgspec.Struct, frozen=True):
     def is_wikidata(self) -> bool:
         """Whether this side is known to link to Wikidata."""
         return self.names_items and (self.bare_items or self.explicit_items)
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Language codes of the Wikipedias and DBpedias that the ids of this side name."""
+        return self.address_languages | self.prefix_languages
 
 
 def collect_evidence(ids: Arrow) -> IdEvidence:
@@ -114,6 +128,8 @@ def _collect_evidence(ids: Arrow) -> IdEvidence:
             if any(capitalise_letter(letter, language) != letter for letter in letters)
         ),
         fragments=_find_fragments(rest),
+        address_languages=_find_address_languages(rest),
+        titles=any(map(may_be_title, rest.filter(pc.invert(pc.match_substring_regex(rest, _NO_TITLE))).to_pylist())),
     )
 
 
@@ -123,7 +139,8 @@ def build_context(sides: Iterable[IdEvidence]) -> IdContext:
     A bare `Q90` is an item unless a side that writes ids so has codes of ICD-10. `q90` is an item if every side that
     writes ids so is known to link to Wikidata. A prefix `CODEwiki:` means the Wikipedia of a language if its titles
     begin with capitals, or other ids are those of Wikidata, addresses of Wikipedia or DBpedia, or have the prefix of
-    another Wikipedia.
+    another Wikipedia. Bare titles name pages if a side with bare titles names no page by address or prefix, and the
+    others name pages of one Wikipedia.
     """
     sides = tuple(sides)
     bare_items = all(side.names_items for side in sides if side.bare_items or side.small_items)
@@ -137,11 +154,15 @@ def build_context(sides: Iterable[IdEvidence]) -> IdContext:
         or len(total.prefix_languages) > 1
     )
     counts = Counter(page for page, _ in total.fragments)
+    other_wikis = frozenset() if names_wikis else total.small_titles
+    languages = total.languages - other_wikis
+    has_titles = any(side.titles and side.languages <= other_wikis for side in sides)
     return IdContext(
         bare_items=bare_items,
         small_items=total.small_items and bare_items and all(side.is_wikidata for side in sides if side.small_items),
-        other_wikis=frozenset() if names_wikis else total.small_titles,
+        other_wikis=other_wikis,
         fragment_pages=frozenset(page for page, count in counts.items() if count > 1),
+        title_language=next(iter(languages)) if has_titles and len(languages) == 1 else "",
     )
 
 
@@ -160,6 +181,13 @@ def _find_wiki_prefixes(ids: Arrow) -> dict[str, set[str]]:
         if language is not None:
             letters.setdefault(language, set()).add(letter)
     return letters
+
+
+def _find_address_languages(ids: Arrow) -> frozenset[str]:
+    """Return the language codes of the Wikipedias and DBpedias whose addresses occur in an array of ids."""
+    heads = pc.extract_regex(ids, _ADDRESS_HEAD).drop_null().field("head").unique().to_pylist()
+    schemes = [parsed.scheme for head in heads if (parsed := parse_id(f"{head}X")) is not None]
+    return frozenset(scheme.partition(" ")[2] for scheme in schemes)
 
 
 def _find_fragments(ids: Arrow) -> frozenset[tuple[str, str]]:

@@ -7,8 +7,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from karat.model.spec.settings.nil_spellings import NIL_LIKE_WORD
+
 _PAGE = re.compile(r"(https?://[^/\s]+/(?:wiki|resource|page|entity)/).")
 _HOST = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/\s]*)")
+_OTHER_CHARACTERS = re.compile(r"[][<>{}|]")  # what no title of Wikipedia contains
+_OTHER_ID = re.compile(rf"{NIL_LIKE_WORD}|^/?[mg][./]\w+$|^[A-Za-z][\w.-]*:[^\s_]|^\s*$")  # NIL, Freebase, a prefix
 _PREFIXED = re.compile(r"([A-Za-z][\w.-]*:)[A-Za-z]*\d+")
 _NUMBERED = re.compile(r"([A-Z]?)\d+")
 PLAIN_TEXT = "title"
@@ -28,3 +32,21 @@ def id_pattern(id: str) -> str:
         return prefix[1]
     number = _NUMBERED.fullmatch(id)
     return PLAIN_TEXT if number is None else f"{number[1]}0"
+
+
+def has_title_characters(id: str) -> bool:
+    """Return whether an id has only characters that titles of Wikipedia may have."""
+    return _OTHER_CHARACTERS.search(id) is None
+
+
+def may_be_title(id: str) -> bool:
+    """Return whether an id may be a bare title of Wikipedia: a plain text without the marks of other ids.
+
+    An id that begins with a small letter is rather a user's own.
+    """
+    return (
+        not id[:1].islower()
+        and id_pattern(id) == PLAIN_TEXT
+        and has_title_characters(id)
+        and _OTHER_ID.search(id) is None
+    )

@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from karat.kb.ids.id_patterns import may_be_title
 from karat.kb.ids.wikipedia_languages import WIKIPEDIA_LANGUAGES, capitalise_letter, parse_wiki_prefix
 from karat.model.spec.settings.conventions import Ids
 from karat.model.tables.arrow import Arrow
@@ -70,6 +71,8 @@ class IdContext(NamedTuple):
     """Language codes whose prefix (`my` of `mywiki:`) means another wiki than the Wikipedia of that language."""
     fragment_pages: frozenset[str] = frozenset()
     """Pages, as normal forms, with several fragments in the data: each fragment is an entity."""
+    title_language: str = ""
+    """Language code of the Wikipedia whose pages bare titles name; empty if bare titles name no pages."""
 
 
 DEFAULT_CONTEXT = IdContext()
@@ -205,6 +208,13 @@ def find_page_of_resource(normal_form: str) -> str | None:
     return (
         None if resource is None else _normalise_id(f"https://{resource[1] or 'en'}.wikipedia.org/wiki/{resource[3]}")
     )
+
+
+def find_page_of_title(id: str, context: IdContext) -> str | None:
+    """Return the Wikipedia page that a bare title names in a context, as a normal form; None for other ids."""
+    if not context.title_language or parse_id(id) is not None or not may_be_title(id):
+        return None
+    return _normalise_id(f"https://{context.title_language}.wikipedia.org/wiki/{id}")
 
 
 def find_resource_of_page(normal_form: str) -> str | None:

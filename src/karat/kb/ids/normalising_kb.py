@@ -15,6 +15,7 @@ from karat.kb.ids.normal_forms import (
     IdContext,
     express_item,
     find_page_of_resource,
+    find_page_of_title,
     find_resource_of_page,
     normalise_id,
     parse_id,
@@ -57,7 +58,8 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
 
     The common spellings of the id's normal form are looked up in turn, and then the id as written, until the base knows
     a spelling. Canonical ids are normal forms. A Wikipedia page and the DBpedia resource of the same title and language
-    are one entity under `ids=normalised`, unless the base tells them apart.
+    are one entity under `ids=normalised`, unless the base tells them apart; so is a bare title if the context says of
+    which Wikipedia it is.
     """
 
     base: KB
@@ -175,24 +177,31 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
             return {}
         spellings: dict[str, str] = {}
         for id in ids:
-            titles = () if self._is_foreign(id) else self._list_titles(id)
+            titles = () if self._is_foreign(id) else self._list_titles(self._normalise(id))
             matches = (self.base.find_spelling(name, self.context) for name in (id, *titles))
             if (spelling := next(filter(None, matches), None)) is not None:
                 spellings[id] = spelling
         return spellings
 
     def _list_titles(self, id: str) -> tuple[str, ...]:
-        """Return the normal form of an id, then the page or resource with the same title and language, if any."""
-        normal_form = self._normalise(id)
-        twin = find_page_of_resource(normal_form) or find_resource_of_page(normal_form)
-        return (normal_form,) if twin is None else (normal_form, twin)
+        """Return an id, then the page or resource with the same title and language, if any."""
+        twin = find_page_of_resource(id) or find_resource_of_page(id)
+        return (id,) if twin is None else (id, twin)
+
+    def _find_page_of_title(self, id: str) -> str | None:
+        """Return the page that a bare title names under `ids=normalised`; None for other ids and modes."""
+        return find_page_of_title(id, self.context) if self.mode is Ids.NORMALISED else None
 
     def _iterate_spellings(self, id: str) -> Iterator[str]:
         """Yield the common spellings of an id, its normal form first; none of an id that the context excludes."""
         if self._is_foreign(id):
             return iter(())
-        titles = self._list_titles(id) if self.mode is Ids.NORMALISED else (self._normalise(id),)
-        return chain.from_iterable(map(NORMALISERS[self.mode].iterate_spellings, titles))
+        normal_form, iterate_spellings = self._normalise(id), NORMALISERS[self.mode].iterate_spellings
+        if self.mode is not Ids.NORMALISED:
+            return iterate_spellings(normal_form)
+        page = self._find_page_of_title(normal_form)
+        forms = self._list_titles(normal_form) if page is None else (normal_form, *self._list_titles(page))
+        return chain.from_iterable(map(iterate_spellings, forms))
 
     def _is_foreign(self, id: str) -> bool:
         """Return whether the context says that an id is none of Wikidata or Wikipedia, as it could be by itself."""
@@ -206,11 +215,11 @@ class NormalisingKB(msgspec.Struct, frozen=True, eq=False):
         return normalise_id(id, self.mode, context._replace(bare_items=True))
 
     def _normalise_unknown(self, id: str) -> str:
-        """Return the normal form of an id that the base does not know; of a DBpedia resource, that of its page."""
+        """Return the normal form of an id that the base does not know; of a resource or title, that of its page."""
         normal_form = self._normalise(id)
         if self.mode is not Ids.NORMALISED or self._is_foreign(id):
             return normal_form
-        return find_page_of_resource(normal_form) or normal_form
+        return find_page_of_resource(normal_form) or self._find_page_of_title(normal_form) or normal_form
 
     def _express(self, id: str) -> str:
         """Return the normal form of an id of the base as the data write it."""

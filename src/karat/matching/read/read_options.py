@@ -278,9 +278,13 @@ def _starts_with_any(names: Arrow, prefixes: tuple[str, ...]) -> Bools:
 
 
 def _has_spelling_with_prefix(id: str, prefixes: tuple[str, ...]) -> bool:
-    """Return whether one spelling of `id` starts with one of `prefixes`."""
+    """Return whether one spelling of `id` starts with one of `prefixes`.
+
+    Addresses stay as they are: GERBIL knows `wikidata.org/entity/`, but not `wikidata.org/wiki/`.
+    """
     normaliser = NORMALISERS[Ids.NORMALISED]
-    return any(spelling.startswith(prefixes) for spelling in normaliser.iterate_spellings(normaliser.normalise(id)))
+    normal_form = id if "://" in id else normaliser.normalise(id)
+    return any(spelling.startswith(prefixes) for spelling in normaliser.iterate_spellings(normal_form))
 
 
 def _order_gold_first(names: Arrow, sides: tuple[Codes, Codes]) -> tuple[Arrow, tuple[Codes, Codes]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, TypeVar
 
 from karat.data.load import load
@@ -42,13 +42,18 @@ def parse_split(name: str) -> str:
 
 
 def find_split_files(
-    paths: Iterable[str], suffix: str | None = None, *, has_predictions: bool = False
+    paths: Iterable[str],
+    suffix: str | None = None,
+    *,
+    has_predictions: bool = False,
+    splits: Collection[str] | None = None,
 ) -> dict[str, str]:
     """Return the path of the file of each split, from files and folders, sorted as in the paper.
 
     In folders only files with a known suffix count and, if not None, with `suffix` (such as `jsonl`). Files named
-    `predictions_…` are no test sets; with `has_predictions`, they are the only ones if the folder has any. Raise
-    `InputError` for a folder without such files and `UsageError` for two files of one split.
+    `predictions_…` are no test sets; with `has_predictions`, they are the only ones if the folder has any. With
+    `splits`, a file may also have its split as its folder, as `karat run` writes it, and files of other splits are
+    skipped. Raise `InputError` for a folder without such files and `UsageError` for two files of one split.
     """
     files: dict[str, str] = {}
     for path in paths:
@@ -65,8 +70,12 @@ def find_split_files(
             )
         for file in [f"{path}/{name}" for name in inside] or [path]:
             split = parse_split(file)
+            if splits is not None and split not in splits:
+                split = parse_split(file.rpartition("/")[0])
+                if split not in splits:
+                    continue
             if split in files:
-                raise UsageError(f"{files[split]} and {file} are both {split}. Pass one of them.")
+                raise UsageError(f"{files[split]} and {file} are both {split}. Pass one of them in a folder or alone.")
             files[split] = file
     return sort_splits(files)
 
@@ -95,7 +104,8 @@ def pair_files(gold: str, predictions: str) -> dict[str, tuple[str, str]]:
     """
     if not Source(gold).is_folder and not Source(predictions).is_folder:
         return {parse_split(gold): (gold, predictions)}
-    golds, runs = find_split_files([gold]), find_split_files([predictions], has_predictions=True)
+    golds = find_split_files([gold])
+    runs = find_split_files([predictions], has_predictions=True, splits=golds)
     if golds == runs:
         raise UsageError(f"{predictions} has the test sets, and no predictions. Pass the folder of the predictions.")
     if not golds.keys() & runs.keys():

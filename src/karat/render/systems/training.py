@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from karat.model.output.text_layout import format_table, wrap_text
 from karat.render.tables import UNDEFINED
-from karat.systems.training.curve import Epoch, TimeEstimate, TrainingResult
+from karat.systems.linking.neural.metadata import DESCRIPTION_KINDS
+from karat.systems.training.curve import OUTSIDE_VOCABULARY, Epoch, TimeEstimate, TrainingResult
 
 _COLUMNS = ("epoch", "loss", "accuracy on dev", "seconds", "mentions/s", "learning rate")
 
@@ -50,6 +51,8 @@ def render_page(result: TrainingResult, width: int | None = None) -> str:
     if result.curve.stopped_early:
         notes.append(f"Stopped early: {result.options.patience} epochs without improvement.")
     notes += [f"{item}: {count:,}." for item, count in result.counts.items() if count]
+    if result.kind in DESCRIPTION_KINDS and result.counts.get(f"{OUTSIDE_VOCABULARY} (development)"):
+        notes.append("Entities outside the vocabulary are never linked. Add those of dev and test: --vocabulary FILE")
     system = "cross-encoder[kb=SNAPSHOT]" if result.kind == "cross-encoder" else result.kind
     if result.has_dev_candidates:
         listed = f"{result.kind}[candidate-file=FILE]:{result.folder}"

@@ -118,7 +118,7 @@ def start_model(options: ModelOptions, rank: Refine) -> Link:
     Candidates come from the option `candidate_file`, or else from the snapshot in `kb`; otherwise mentions have none.
     """
     if options.candidate_file:
-        listed = collect_candidates([_load_candidates(options.candidate_file)])
+        listed = collect_candidates(_load_candidates(options.candidate_file))
         _check_ids(options, options.candidate_file, (entity for entities in listed.values() for entity in entities))
         return chain_stages(USE_GIVEN_MENTIONS, _make_listed_candidate_stage(listed), rank)
     if options.kb:
@@ -140,8 +140,28 @@ def _check_ids(options: ModelOptions, source: str, ids: Iterable[str]) -> None:
         )
 
 
-def _load_candidates(path: str) -> Run:
+def _candidate_fingerprint(path: str) -> dict[str, str]:
+    """Return the manifest entry on predictions with candidates: their digests."""
+    return {"candidates": " ".join(run.digest for run in _load_candidates(path))}
+
+
+def list_candidate_files(path: str) -> list[str]:
+    """Return the files of predictions in a folder such as `karat zelda recall --out` writes; `[path]` for others."""
+    source = Source(path)
+    names = [name for name in source.file_names if name.endswith(".jsonl")] if source.is_folder else []
+    return [f"{path}/{name}" for name in names] or [path]
+
+
+def _load_candidates(path: str) -> list[Run]:
     """Load the predictions with the candidates of mentions; raise `UsageError` if they have none."""
+    runs = [_read_candidates(file) for file in list_candidate_files(path)]
+    if not collect_candidates(runs):
+        raise UsageError(f"{path}: the predictions have no candidates. Pass predictions with `candidates`.")
+    return runs
+
+
+def _read_candidates(path: str) -> Run:
+    """Read a file of predictions; raise `UsageError` if its format is not clear."""
     source = Source(path)
     formats = [get_plugin("formats", name, Format) for name in list_plugins("formats")]  # `load_run` imports plugins
     readers = [
@@ -151,10 +171,7 @@ def _load_candidates(path: str) -> Run:
     ]
     if len(readers) != 1:
         raise UsageError(f"{path}: the format of the predictions is not clear. Pass predictions in Karat JSONL.")
-    run = readers[0](source)
-    if not collect_candidates([run]):
-        raise UsageError(f"{path}: the predictions have no candidates. Pass predictions with `candidates`.")
-    return run
+    return readers[0](source)
 
 
 def _make_listed_candidate_stage(candidates: Mapping[tuple[str, int, int], Sequence[str]]) -> Refine:
@@ -197,5 +214,5 @@ def model_fingerprint(options: ModelOptions, kind: str) -> dict[str, str]:
     return {
         **(get_fingerprint(options.argument, kind) if options.argument else {}),
         **(snapshot_metadata(options.kb) if options.kb else {}),
-        **({"candidates": _load_candidates(options.candidate_file).digest} if options.candidate_file else {}),
+        **(_candidate_fingerprint(options.candidate_file) if options.candidate_file else {}),
     }

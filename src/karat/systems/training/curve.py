@@ -12,6 +12,12 @@ from karat.systems.training.options import TrainingOptions
 CHECKPOINT: Final = "checkpoint.pt"
 """The file from which an interrupted training resumes."""
 
+OUTSIDE_VOCABULARY: Final = "mentions whose entity is not in the vocabulary"
+"""Description of the count of mentions that are not learned from, and that count as wrong in development."""
+
+CHECKPOINT_PART: Final = "checkpoint.part"
+"""The file into which a checkpoint is written before it replaces the previous one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Epoch:

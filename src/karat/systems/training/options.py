@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, Literal, TypeAlias
 
-from karat.formats.parsing.lines import decode_utf8
+from karat.formats.parsing.vocabulary import iterate_entities
 from karat.model.errors import UnknownNameError, UsageError
 from karat.storage.files import Source
 
@@ -149,12 +149,11 @@ def _get_head_rate(options: TrainingOptions) -> float:
 
 
 def read_entity_list(path: str) -> list[str]:
-    """Return the entity ids in a file, one per line.
+    """Return the entity ids in a vocabulary file, as written.
 
     Raise `UsageError` if there are none, and `InputError` if the file cannot be read.
     """
-    source = Source(path)
-    lines = [line for line in decode_utf8(source.read_bytes(), source).splitlines() if line]
-    if not lines:
+    entities = [entity for entity, _ in iterate_entities(Source(path))]
+    if not entities:
         raise UsageError(f"{path} contains no entities. Write one id per line.")
-    return lines
+    return entities

@@ -24,6 +24,7 @@ from karat.systems.linking.neural.ranking import get_title
 from karat.systems.linking.neural.snippets import Snippets
 from karat.systems.linking.neural.tokens import MarkedText, WordPieces
 from karat.systems.linking.neural.trained_linker import tokenise_texts
+from karat.systems.training.curve import OUTSIDE_VOCABULARY
 from karat.systems.training.options import TrainingOptions
 
 CandidatesBySpan = Mapping[tuple[str, int, int], Sequence[str]]
@@ -208,7 +209,7 @@ def _to_snippets(
         gold = [codes.get(entity, UNKNOWN_ENTITY) for _, _, entity in mentions]
         candidate_ids = [candidates_by_span.get((document.id, start, end), ()) for start, end, _ in mentions]
         candidates = [[codes[entity] for entity in entities if entity in codes] for entities in candidate_ids]
-        counts["mentions whose entity is not in the vocabulary"] += gold.count(UNKNOWN_ENTITY)
+        counts[OUTSIDE_VOCABULARY] += gold.count(UNKNOWN_ENTITY)
         counts["mentions without candidates"] += sum(1 for codes_of_mention in candidates if not codes_of_mention)
         title = get_title(document) if options.title_context else ""
         spans = [(start, end) for start, end, _ in mentions]

@@ -14,9 +14,15 @@ from karat.model.errors import UsageError
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.systems.linking.lexicon import snapshot_metadata
-from karat.systems.linking.neural.metadata import CONTEXT_KINDS, DESCRIPTION_KINDS, Kind, check_train_extra
+from karat.systems.linking.neural.metadata import (
+    CONTEXT_KINDS,
+    DESCRIPTION_KINDS,
+    METADATA_FILE,
+    Kind,
+    check_train_extra,
+)
 from karat.systems.linking.trie import MAX_STEPS
-from karat.systems.training.curve import CHECKPOINT, Epoch, TimeEstimate, TrainingResult
+from karat.systems.training.curve import CHECKPOINT, CHECKPOINT_PART, Epoch, TimeEstimate, TrainingResult
 from karat.systems.training.model_card import collect_facts, write_card
 from karat.systems.training.options import TrainingOptions, adapt_preset, get_preset
 
@@ -166,10 +172,7 @@ def _check_arguments(
     resume: bool,
 ) -> None:
     """Raise `UsageError` if the folder cannot be used or the options need data that are missing."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not resume:
-        raise UsageError(f"{folder} is not empty. Name a new folder, or resume its training with --resume.")
-    if resume and not (folder / CHECKPOINT).is_file():
-        raise UsageError(f"{folder} has no checkpoint. Omit --resume.")
+    _check_folder(folder, resume=resume)
     if kind == "bi-encoder" and options.softmax == "full":
         raise UsageError("a bi-encoder cannot encode all entities in each step. Use --softmax sampled or listed.")
     if kind in CONTEXT_KINDS and options.softmax != "full":
@@ -188,6 +191,21 @@ def _check_arguments(
         )
     if options.patience and not has_dev:
         raise UsageError("early stopping needs development data. Pass it with --dev, or omit --patience.")
+
+
+def _check_folder(folder: Path, *, resume: bool) -> None:
+    """Raise `UsageError` if a model cannot be trained in a folder, or with `resume` not be trained on there."""
+    # an interrupted training may leave a part of its first checkpoint, from which it cannot go on
+    files = {file.name for file in folder.iterdir()} - {CHECKPOINT_PART} if folder.is_dir() else set()
+    if CHECKPOINT in files:
+        if not resume:
+            raise UsageError(f"{folder} has an interrupted training. Resume it with --resume, or name a new folder.")
+    elif METADATA_FILE in files:
+        raise UsageError(f"{folder} has a trained model, so its training is complete. Name a new folder.")
+    elif files or (folder.exists() and not folder.is_dir()):
+        raise UsageError(f"{folder} is not empty and has no checkpoint. Name a new folder.")
+    elif resume:
+        raise UsageError(f"{folder} has no checkpoint, as no epoch was completed. Omit --resume.")
 
 
 def _count_unwritable(model: LinkingModel) -> dict[str, int]:

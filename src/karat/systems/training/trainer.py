@@ -22,7 +22,7 @@ from karat.systems.linking.neural.inference import candidate_logits, predict_ent
 from karat.systems.linking.neural.models import UNKNOWN_ENTITY, EntityModel, LinkingModel, LukeModel, TensorBatch
 from karat.systems.linking.neural.snippets import SnippetBatch, Snippets
 from karat.systems.linking.neural.title_model import TitleModel
-from karat.systems.training.curve import CHECKPOINT, Epoch, LearningCurve, TimeEstimate
+from karat.systems.training.curve import CHECKPOINT, CHECKPOINT_PART, Epoch, LearningCurve, TimeEstimate
 from karat.systems.training.options import TrainingOptions
 
 _MAX_LOGITS: Final = 1 << 29  # two gigabytes
@@ -248,7 +248,7 @@ class Trainer:
         Raise `UsageError` if that fails.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
+        part = path.with_name(CHECKPOINT_PART)
         state = {
             "layout": _LAYOUT,
             "options": self.options.to_dict(),
@@ -291,14 +291,21 @@ def _read_checkpoint(path: Path, options: TrainingOptions, inputs: Mapping[str, 
     if layout != _LAYOUT:
         raise InputError(str(path), actual=f"layout {layout}", expected=f"layout {_LAYOUT}", remedy="Train again")
     if saved_options != options:
-        differences = [name for name, value in saved_options.to_dict().items() if value != options.to_dict()[name]]
+        values = options.to_dict()
+        differences = [
+            f"{name} {value}, not {values[name]}"
+            for name, value in saved_options.to_dict().items()
+            if value != values[name]
+        ]
         raise UsageError(
-            f"{path} was trained with another {', '.join(differences)}. Use the same options, or train again."
+            f"{path} was trained with {'; '.join(differences)}. Use the same options, or train in a new folder."
         )
     saved_inputs = state.get("inputs", {})
     differences = [name for name in {**saved_inputs, **inputs} if saved_inputs.get(name) != inputs.get(name)]
     if differences:
-        raise UsageError(f"{path} was trained with other {', '.join(differences)}. Use the same, or train again.")
+        raise UsageError(
+            f"{path} was trained with other {', '.join(differences)}. Use the same, or train in a new folder."
+        )
     return state
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from karat.model.document import Candidate, Prediction, Response
+from karat.model.document import UNLINKED, Candidate, EntityId, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.run import Run
 from karat.model.tables.columns import Bools, Longs
@@ -133,16 +133,23 @@ def measure_recall(
 def look_up_candidates(
     candidate_lists: CandidateLists, splits: Mapping[str, Sequence[GoldMention]], lookup: str = "zelda"
 ) -> dict[str, Run]:
-    """Return the candidates of the mentions of each split as predictions without links, best first."""
+    """Return the candidates of the mentions of each split as predictions, best first.
+
+    The first candidate is the link (most frequent sense). Lists without counts have no links.
+    """
     surfaces = [mention.surface for mentions in splits.values() for mention in mentions]
     candidates = candidate_lists.find_candidates(surfaces, lookup)
+
+    def link(listed: Sequence[Candidate]) -> EntityId:
+        return listed[0].entity if listed and candidate_lists.has_counts else UNLINKED
+
     runs = {}
     for split, mentions in splits.items():
         predictions: dict[str, list[Prediction]] = {}
         for mention in mentions:
             listed = tuple(map(Candidate, candidates[mention.surface]))
             predictions.setdefault(mention.document, []).append(
-                Prediction(mention.start, mention.end, candidates=listed)
+                Prediction(mention.start, mention.end, link(listed), candidates=listed)
             )
         runs[split] = Run.from_responses((Response(id, tuple(items)) for id, items in predictions.items()), name=split)
     return runs
