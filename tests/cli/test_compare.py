@@ -206,7 +206,7 @@ def _both_datasets(folder):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["keen-bay.json"], "only keen to compare"),
+        (["keen-bay.json"], "there is only 'keen'"),
         (["keen-bay.json", "dull-bay.json", "--developed-on", "keen"], "write SYSTEM=DATASET"),
         (["keen-bay.json", "dull-bay.json", "--developed-on", "kene=bay"], "Did you mean 'keen'"),
         (["keen-bay.json", "dull-bay.json", "--flips", "out.jsonl"], "result files contain none"),

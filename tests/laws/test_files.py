@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -348,7 +349,7 @@ def _outcome(read, path, on_error, **how):
 
 @given(strategies.pairs(), st.sampled_from([".jsonl", ".parquet"]))
 def test_files_and_objects_score_alike(pair, suffix):
-    corpus, run = pair
+    corpus, run = (replace(side, name="mine") for side in pair)  # without a name, that of the file is read
     with TemporaryDirectory() as folder:
         gold, predictions = Path(folder) / f"gold{suffix}", Path(folder) / f"predictions{suffix}"
         karat.save(corpus, gold)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -946,6 +946,14 @@ def evaluate(
     result = create_evaluation(request, corpus, run, engine=engine, block_size=block_size, progress=progress).result
     warn_of_notes(result.notes)
     return result
+
+
+def score_run(corpus: Corpus, run: Run, **options: Any) -> Result:  # noqa: ANN401
+    """Score a run with options of `Request.from_options`, as `evaluate` does, but without warnings of Python.
+
+    The caller shows the notes of the result, or expects the scores to mislead.
+    """
+    return create_evaluation(Request.from_options(**options), corpus, run).result
 
 
 def create_evaluation(

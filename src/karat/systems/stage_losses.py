@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from karat.data.id_resolution import resolve_ids
-from karat.evaluation.evaluation import evaluate
+from karat.evaluation.evaluation import score_run
 from karat.model.corpus import Corpus
 from karat.model.document import EntityId, Prediction
 from karat.model.errors import UsageError
@@ -85,7 +85,7 @@ def measure_stage_losses(system: ConfiguredSystem, corpus: Corpus, *, measure: s
     run = link(system, corpus)
 
     def f1(candidate_run: Run) -> float | None:
-        return evaluate(corpus, candidate_run, measures=[measure])[measure]
+        return score_run(corpus, candidate_run, measures=[measure])[measure]
 
     stage_counts = _count_stages(corpus, run)
     has_candidates = any(

@@ -37,7 +37,7 @@ import numpy as np
 
 from karat.analysis.explanation.shared_alternatives import list_entities, predict_mentions
 from karat.data.inputs import GoldInput, load_golds
-from karat.evaluation.evaluation import evaluate
+from karat.evaluation.evaluation import score_run
 from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
 from karat.evaluation.score_intervals import to_result
@@ -544,7 +544,7 @@ def count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None) -
     if relation != "mention":
         settings["unlinked"] = "absent"
     run = predict_mentions(second, first, relation, kb)
-    return evaluate(first, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
+    return score_run(first, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
 
 
 def score_f1(rows: Floats, relation: str, options: ScoreOptions) -> AgreementScore:

@@ -59,7 +59,7 @@ def command(
     karat data convert masked.jsonl gold.jsonl --texts-from original.jsonl
     karat data convert llm.jsonl predictions.jsonl --gold gold.jsonl
     karat data convert gold.jsonl gold.ttl --base https://example.org/mine/
-    karat data convert mybench mine --to hf-hub        all splits, for load_dataset
+    karat data convert mybench mine --to hf-hub        all splits
     karat data convert gold.jsonl folder --to brat
     karat data convert one.jsonl+two.jsonl all.jsonl   put together
     karat data convert eng.testb gold.jsonl --as gold --columns token=1,tag=4

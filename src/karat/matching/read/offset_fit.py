@@ -421,8 +421,13 @@ class _Data(NamedTuple):
 
 
 def _find_suspects(part: _Part) -> tuple[Bools, Bools]:
-    """Return a mask of the documents with predictions that fit badly, and a mask of these predictions."""
+    """Return a mask of the documents with predictions that fit badly, and a mask of these predictions.
+
+    A prediction on a gold span fits, whatever its edges are: some gold standards link parts of words.
+    """
     misfits, is_unspaced = part.texts.mask_misfits(part.spans)
+    rows = np.flatnonzero(misfits)
+    misfits[rows] = ~_mask_matches(part.spans.take(rows), part.gold)
     is_suspect = np.zeros(len(part.texts.first), np.bool_)
     is_suspect[part.spans.document[misfits]] = True
     if is_unspaced.any():

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from karat.evaluation.evaluation import evaluate
+from karat.evaluation.evaluation import score_run
 from karat.model.measure_name import parse_measure
 from karat.model.results.exhibit import Cell, Exhibit, Explanation
 from karat.model.results.result import Result
@@ -124,7 +124,7 @@ class ClaimChecker:
                 for other in self.claims
                 if _get_conventions(other) == _get_conventions(claim) and set(datasets) <= set(other.datasets)
             ]
-            self._results[key] = evaluate(
+            self._results[key] = score_run(
                 *load_outputs(outputs),
                 profile=claim.profile,
                 settings={"task": claim.task, **claim.settings},

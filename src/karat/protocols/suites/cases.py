@@ -10,7 +10,7 @@ import msgspec
 
 from karat.analysis.comparison.similarity import similarity
 from karat.analysis.curves.threshold import threshold_curve
-from karat.evaluation.evaluation import evaluate
+from karat.evaluation.evaluation import score_run
 from karat.evaluation.measures import resolve_measure
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.matching.align.type_matching import count_types, extend_types
@@ -204,7 +204,7 @@ def _compute_figures(case: ReferenceCase) -> dict[str, Any]:
         return {"by_threshold": _threshold_counts(corpus, run, _case_view(case, options), options)}
     view = _case_view(case, options)
     measures = [f"{name}:micro.f1" for name in (view, *(f"{view}[{part}]" for part in _case_filters(case)))]
-    result = evaluate(corpus, run, measures=measures, by=["doc"], **options)
+    result = score_run(corpus, run, measures=measures, by=["doc"], **options)
     figures: dict[str, Any] = dict(_iterate_scores(result, view, ""))
     if view in result.views:
         counts = result.counts(view)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from karat.data.load import load, load_run
-from karat.evaluation.evaluation import evaluate
+from karat.evaluation.evaluation import score_run
 from karat.formats.parsing.lines import read_lines
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, KaratError
@@ -158,7 +158,7 @@ def _evaluate_run(
         loaded_golds[gold] = load(f"{folder}/{gold}", format="hipe")
     measures = [figure.measure or f"{figure.view}:micro.f1" for figure in figures]
     grouped = [f"{figure.view}:micro.f1@types={figure.group.lower()}" for figure in figures if figure.group != _ALL]
-    return evaluate(
+    return score_run(
         loaded_golds[gold],
         load_run(f"{folder}/{run}", corpus=loaded_golds[gold], format="hipe"),
         profile="hipe",

@@ -10,7 +10,7 @@ import numpy as np
 
 from karat.evaluation.block import FURTHER_PREDICTIONS
 from karat.evaluation.cases.input_checks import LABELS_NOTE
-from karat.evaluation.evaluation import evaluate
+from karat.evaluation.evaluation import score_run
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.results.result import WARNING, Result
@@ -137,7 +137,7 @@ def match_predictions(corpus: Corpus, run: Run, split: str | None = None, *, kb:
     """
     mentions = collect_gold_mentions(corpus)
     settings = {} if kb is None else {"ids": "resolved"}
-    result = evaluate(corpus, run, profile=PROFILE, settings=settings, kb=kb)
+    result = score_run(corpus, run, profile=PROFILE, settings=settings, kb=kb)
     verdicts = result.verdicts.select(["gold", "matched_gold"]).to_pylist()
     hits = {row["gold"] for row in verdicts if row["matched_gold"] > 0}
     candidates_by_span = _collect_candidates(run)

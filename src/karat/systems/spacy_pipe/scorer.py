@@ -36,14 +36,14 @@ def make_linker_scorer(
     Request.from_options(**options)  # raises an error of unknown names when the pipeline is created
 
     def score_links(examples: Iterable[Any], spans_key: str | None = None, **_: Any) -> dict[str, Any]:  # noqa: ANN401
-        from karat.evaluation.evaluation import evaluate
+        from karat.evaluation.evaluation import score_run
 
         examples = list(examples)
         pairs = [(example.reference, example.predicted) for example in examples]
         if not pairs:
             return dict.fromkeys(names)
         corpus, run = _convert_docs(pairs, spans_key)
-        result = evaluate(corpus, run, **options)
+        result = score_run(corpus, run, **options)
         return {
             **{key: result[measure] for key, measure in names.items()},
             "karat_measures": {measure: result[measure] for measure in result.table_measures},

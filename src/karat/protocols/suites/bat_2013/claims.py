@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from karat.analysis.comparison.similarity import similarity
-from karat.evaluation.evaluation import evaluate
+from karat.evaluation.evaluation import score_run
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label, Prediction, Response
 from karat.model.results.exhibit import Cell, Exhibit, Explanation
@@ -154,8 +154,8 @@ def _describe_macro_f1() -> str:
             Response("2", tuple(Prediction(*span, "Q1") for span in spans[:2])),
         ]
     )
-    by_text = evaluate(gold, run, profile="bat-paper", measures=["strong:macro.f1-of-means"])
-    by_code = evaluate(gold, run, profile="bat", measures=["strong:macro.f1"])
+    by_text = score_run(gold, run, profile="bat-paper", measures=["strong:macro.f1-of-means"])
+    by_code = score_run(gold, run, profile="bat", measures=["strong:macro.f1"])
     values = by_text["strong:macro.f1-of-means"], by_code["strong:macro.f1"]
     return (
         "Code differs from text: equation 3 defines macro F1 as the harmonic mean of macro P and macro R, BAT's code "

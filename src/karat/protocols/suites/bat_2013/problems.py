@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from karat.evaluation.evaluation import evaluate
+from karat.evaluation.evaluation import score_run
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Prediction, Response, Tag
 from karat.model.registry import get_plugin
@@ -94,16 +94,16 @@ def build_figure_1() -> Exhibit:
     )
     tags = tuple(Tag(entity, score=score) for entity, score in _LIKELIHOODS.items())
     entities = Corpus.from_documents([Document("example", _EXAMPLE, tags=tuple(map(Tag, _ANNOTATIONS.values())))])
-    annotated = evaluate(
+    annotated = score_run(
         entities, Run.from_responses([Response("example", annotations)]), profile="bat-paper", settings={"task": "c2kb"}
     )
     scored = Run.from_responses([Response("example", tags=tags)])
-    reduced = evaluate(entities, scored, profile="bat-paper", settings={"task": "c2kb"})
+    reduced = score_run(entities, scored, profile="bat-paper", settings={"task": "c2kb"})
     ranking = sorted(_LIKELIHOODS, key=lambda entity: (-_LIKELIHOODS[entity], _RANKING.index(entity)))
     by_rank = Corpus.from_documents(
         [Document("example", _EXAMPLE, tags=tuple(Tag(entity, rank=i) for i, entity in enumerate(_RANKING, 1)))]
     )
-    ranked = evaluate(by_rank, scored, settings={"task": "rc2kb"}, measures=["entity:macro.map"])
+    ranked = score_run(by_rank, scored, settings={"task": "rc2kb"}, measures=["entity:macro.map"])
     return Exhibit(
         "Figure 1",
         "Instances of annotation tasks",

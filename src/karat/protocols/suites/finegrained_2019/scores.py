@@ -13,7 +13,7 @@ import numpy as np
 from karat.analysis.curves.alpha import AlphaCurve, alpha_curve, alpha_values, compute_alpha_curve, find_leaders
 from karat.analysis.curves.categories import CategoryCurve, compute_category_curve
 from karat.analysis.curves.curve_set import CurveOptions
-from karat.evaluation.evaluation import Evaluation, evaluate
+from karat.evaluation.evaluation import Evaluation, score_run
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label, Prediction, Response
 from karat.model.finegrained_scheme import DIMENSIONS, get_leaves, get_title
@@ -60,7 +60,7 @@ class PaperScores:
 
     def _evaluate(self, run: Run) -> Result:
         """Score a run as Table 3 does."""
-        return evaluate(self.paper.unified, run, profile="finegrained", by=["category"])
+        return score_run(self.paper.unified, run, profile="finegrained", by=["category"])
 
     @cached_property
     def category_curves(self) -> Mapping[str, Mapping[str, CategoryCurve]]:
@@ -426,7 +426,7 @@ def _check_alpha(scores: PaperScores) -> Iterator[Cell]:
     alpha, counts = alpha_values(10), [0, 0, 0, 0]
     for system, curve in scores.alpha_curves["strict"].items():
         recall, f1, precision = (curve.values(name, alpha) for name in ("micro.r", "micro.f1", "micro.p"))
-        plain = evaluate(
+        plain = score_run(
             scores.paper.unified, scores.paper.runs_as_written[system], profile="finegrained", settings={"task": "a2kb"}
         )
         expected = np.array([plain["strong:micro.r"], plain["strong:micro.f1"]], np.float64)
