@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
+from karat.analysis.comparison.grid import choose_main_measure
 from karat.analysis.scoring import ScoredRuns
 from karat.evaluation.evaluation import create_evaluation
 from karat.kb.ids.normal_forms import IdContext, restore_fragment
@@ -433,11 +434,12 @@ def describe_ties(header: OverlayHeader) -> list[str]:
 def describe_rank_changes(before: Sequence[Result], after: Sequence[Result]) -> str:
     """Return a line on the systems whose rank by the first headline measure differs after an overlay.
 
-    Ranks are 1 plus the number of systems with a higher score; systems without score have none. Empty for one system.
+    Without headline, the main measure decides. Ranks are 1 plus the number of systems with a higher score; systems
+    without score have none. Empty for one system.
     """
     if len(before) < 2:
         return ""
-    measure = next(iter(before[0].headline.values()), before[0].table_measures[0])
+    measure = next(iter(before[0].headline.values()), choose_main_measure({}, before[0].table_measures))
     ranks = [_rank_results(results, measure) for results in (before, after)]
     changes = [
         f"{result.run} {old or 'none'} → {new or 'none'}"
