@@ -259,17 +259,18 @@ def format_membership(survey: Survey) -> str:
     The file lists the ratios of all links by set of categories; the default is the mean ratio. Raise `UsageError` if no
     link with categories has answers.
     """
-    ratios: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for passage in survey.passages:
-        for mention in passage.mentions:
-            for link in mention.links:
-                if link.categories and link.ratio is not None:
-                    ratios[tuple(sorted(link.categories))].append(link.ratio)
-    if not ratios:
+    links = [link for passage in survey.passages for mention in passage.mentions for link in mention.links]
+    if not any(link.categories for link in links):
         raise UsageError(
-            "no link in the survey has categories, or there are no answers. Weights are by category: assign categories "
-            "to the gold standard with karat data categorise before the survey."
+            f"{survey.name}: no link has categories, and weights are by category. Assign categories to the gold "
+            "standard with karat data categorise, and create the survey again."
         )
+    ratios: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for link in links:
+        if link.categories and link.ratio is not None:
+            ratios[tuple(sorted(link.categories))].append(link.ratio)
+    if not ratios:
+        raise UsageError(f"{survey.name}: no link with categories has an answer. Let people answer the survey.")
     all_ratios = [ratio for values in ratios.values() for ratio in values]
     lines = [
         f"# {survey.name}: share of {survey.people} people who want links of these categories in {survey.dataset}.",
