@@ -46,6 +46,13 @@ def test_an_overlay_says_which_ranks_it_changes(karat_cli, tmp_path):
     assert ran.out.splitlines()[-1].startswith("ranks by strong[in-kb]:micro.f1 after the overlay: ")
 
 
+def test_ranks_of_chosen_measures_are_those_by_f1_if_it_is_among_them(karat_cli, tmp_path):
+    write_overlay(tmp_path / "o.jsonl")
+    score = ("score", "demo", "demo/prior", "demo/noisy", "--overlay", tmp_path / "o.jsonl", "--measure")
+    assert karat_cli(*score, "strong").out.splitlines()[-1].startswith("ranks by strong:micro.f1 after the overlay: ")
+    assert karat_cli(*score, "weak:micro.p").out.splitlines()[-1].startswith("ranks by weak:micro.p after")
+
+
 def test_ranks_count_the_better_systems():
     high, low = (karat.evaluate("demo", f"demo/{name}") for name in ("prior", "noisy"))
     names = [f"{result.run}" for result in (high, low)]
@@ -69,7 +76,8 @@ def test_the_number_of_people_that_a_campaign_needs_is_stated(karat_cli, tmp_pat
     # 50 tasks for three judges each; one of a judge's 20 tasks is a control: 150 / 19, rounded up.
     assert "150 judgements need 8 people with 20 tasks each" in made.out
     wrong = karat_cli("verify", "overlay", store, "--auto-judge", "nobody", "--out", tmp_path / "o.jsonl")
-    assert (wrong.code, "no automatic judge nobody" in wrong.err, (tmp_path / "o.jsonl").exists()) == (2, True, False)
+    assert (wrong.code, "no automatic judge nobody decided on a link. Run" in wrong.err) == (2, True)
+    assert not (tmp_path / "o.jsonl").exists()
     invited = karat_cli("verify", "invite", store, *"abcdefg")
     assert "need 8 people with 20 tasks each; 7 entered or are invited now" in invited.err
     assert karat_cli("verify", "invite", store, *"abcdefgh").err == ""
@@ -197,6 +205,36 @@ def test_an_overlay_needs_judgements_that_count(karat_cli, tmp_path, monkeypatch
 
 
 @pytest.mark.extras
+def test_a_program_reads_the_names_that_judges_see(karat_cli, tmp_path, monkeypatch):
+    """The starter snapshot has the name of Q3012 that judges see by default, and the table another one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "entities.tsv").write_text("Q3012\tThe town of the tables\n")
+    gold = karat.Corpus.from_documents([karat.Document("d", "Ulm is old.", (karat.Label(0, 3, "Q3012"),))])
+    karat.save(gold, "gold.jsonl")
+    (tmp_path / "judge.py").write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    names = [link['name'] for link in json.loads(line)['links']]\n"
+        "    print(*names, file=open('names.txt', 'a'))\n"
+        '    print(json.dumps({"decisions": [{"decision": "verify"} for _ in names]}))\n'
+    )
+    judge = ("verify", "auto-judge", "ulm.sqlite", "--program", f"{sys.executable} judge.py", "--name")
+    assert karat_cli("verify", "create", "ulm", "--gold", "gold.jsonl", "--controls", "none").code == 0
+    assert karat_cli(*judge, "a").out == "a: 1 of 1 links judged\n"
+    assert karat_cli(*judge, "b", "--kb", "tables").code == 0
+    create = ("verify", "create", "own", "--gold", "gold.jsonl", "--controls", "none", "--kb", "tables")
+    assert karat_cli(*create).code == 0
+    assert karat_cli("verify", "auto-judge", "own.sqlite", *judge[3:], "c").code == 0
+    assert (tmp_path / "names.txt").read_text().splitlines() == ["Ulm", *["The town of the tables"] * 2]
+    ran = karat_cli(*judge, "a")
+    assert ran.out == "a: 0 of 1 links judged\n"
+    assert "a: 1 link keeps the decision of an earlier run. For new decisions, pass another --name." in ran.err
+    ran = karat_cli("verify", "report", "ulm.sqlite", "--auto-judge", "c")
+    assert "no automatic judge c decided on a link; only a and b did. Run" in ran.err
+
+
+@pytest.mark.extras
 def test_a_survey_from_new_to_weights(karat_cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = karat_cli("verify", "create", "wanted", "--gold", "demo", "--kind", "survey")
@@ -213,7 +251,9 @@ def test_a_survey_from_new_to_weights(karat_cli, tmp_path, monkeypatch):
         ran = karat_cli("verify", command[0], "wanted.sqlite", *command[1:])
         assert (ran.code, "karat verify survey" in ran.err) == (2, True)
     ran = karat_cli("verify", "survey", "wanted.sqlite", "--membership", "w.toml")
-    assert (ran.code, "karat data categorise" in ran.err) == (2, True)
+    assert (ran.code, "wanted: no link with categories has an answer. Let people answer" in ran.err) == (2, True)
+    ran = karat_cli("verify", "survey", "plain.sqlite", "--membership", "w.toml")
+    assert (ran.code, "plain: no link has categories" in ran.err, "karat data categorise" in ran.err) == (2, True, True)
     ran = karat_cli("verify", "create", "x", "--gold", "demo", "--kind", "survey", "--allow-additions")
     assert (ran.code, "Remove these options" in ran.err) == (2, True)
 

@@ -93,11 +93,13 @@ def test_an_automatic_judge_decides_by_names_or_a_program(demo, tmp_path):
     from karat.protocols.verification.store.store import CampaignStore
 
     store = CampaignStore.create(str(tmp_path / "c.sqlite"), create_campaign("c", *demo))
-    with pytest.raises(UsageError, match="either --kb or --program"):
+    with pytest.raises(UsageError, match="Pass --kb or --program"):
         judge_campaign(store, label="nothing")
     judged = judge_campaign(store, label="names", kb=karat.open_kb("starter"))
     assert 0 < judged.decided <= judged.links
     assert len([record for record in store.get_records() if record.machine == "names"]) == judged.decided
+    repeated = judge_campaign(store, label="names", kb=karat.open_kb("starter"))
+    assert (repeated.decided, repeated.repeated) == (0, judged.decided)
     store.database.close()
 
 

@@ -26,13 +26,15 @@ class AutoJudgement(NamedTuple):
     label: str
     """Name of the judge."""
     decided: int
-    """Number of links with a decision."""
+    """Number of links with a decision that was recorded."""
     links: int
     """Number of links in these tasks."""
     controls: int = 0
     """Number of those links that are in controls."""
     discarded: int = 0
     """Number of decisions that do not count, because a control of their batch failed."""
+    repeated: int = 0
+    """Number of decisions that were not recorded, because the judge had judged these links before."""
 
 
 def judge_campaign(
@@ -45,10 +47,11 @@ def judge_campaign(
 ) -> AutoJudgement:
     """Judge all tasks of a campaign by the names in `kb` or with a program, and record the decisions under `label`.
 
-    The judge gets batches with controls, as people do. Raise `UsageError` unless either `kb` or `program` is given.
+    A program reads the names in `kb`. The judge gets batches with controls, as people do. Raise `UsageError` without
+    `kb` and `program`.
     """
-    if (kb is None) == (program is None):
-        raise UsageError("an automatic judge needs either --kb or --program. Pass one of them.")
+    if kb is None and program is None:
+        raise UsageError("an automatic judge needs a knowledge base or a program. Pass --kb or --program.")
     # needs SQLAlchemy, which judging by names or programs does not
     from karat.protocols.verification.store.store import SubmittedDecision
 
@@ -56,11 +59,11 @@ def judge_campaign(
     controls = {number for batch in auto_judge_batches(campaign, label) for number in batch.controls}
     tasks = [task for task in campaign.tasks if not task.is_control or task.number in controls]
     if program is not None:
-        decisions = judge_by_program(tasks, program, None, timeout)
+        decisions = judge_by_program(tasks, program, kb, timeout)
     else:
         assert kb is not None, "checked above"
         decisions = judge_by_names(tasks, kb)
-    judge, count = store.get_auto_judge(label), 0
+    judge, n_submitted, n_recorded = store.get_auto_judge(label), 0, 0
     for task, task_decisions in zip(tasks, decisions, strict=True):
         submissions = [
             SubmittedDecision(
@@ -69,11 +72,12 @@ def judge_campaign(
             for index, decision in enumerate(task_decisions)
             if decision.decision is not None
         ]
-        store.record_auto_decisions(judge, label, task, submissions)
-        count += len(submissions)
+        n_submitted += len(submissions)
+        n_recorded += store.record_auto_decisions(judge, label, task, submissions)
     n_control_links = sum(len(task.links) for task in tasks if task.is_control)
     n_discarded = select_judgements(campaign, store.get_records(), label).excluded.get(DISCARDED, 0)
-    return AutoJudgement(label, count, sum(len(task.links) for task in tasks), n_control_links, n_discarded)
+    n_links = sum(len(task.links) for task in tasks)
+    return AutoJudgement(label, n_recorded, n_links, n_control_links, n_discarded, n_submitted - n_recorded)
 
 
 class AutoDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

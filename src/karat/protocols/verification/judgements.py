@@ -109,9 +109,14 @@ def effective_judgements(records: Iterable[Judgement]) -> list[Judgement]:
 
 
 def check_auto_judge(records: Iterable[Judgement], name: str | None, where: str) -> None:
-    """Raise `UsageError`, located at `where`, if no automatic judge is called `name`; None means people."""
-    if name is not None and name not in {record.machine for record in records}:
-        raise UsageError(f"{where}: no automatic judge {name}. Run karat verify auto-judge, or remove --auto-judge.")
+    """Raise `UsageError`, located at `where`, if no automatic judge `name` decided on a link; None means people."""
+    judges = {record.machine for record in records if record.machine is not None}
+    if name is not None and name not in judges:
+        others = f"; only {' and '.join(sorted(judges))} did" if judges else ""
+        raise UsageError(
+            f"{where}: no automatic judge {name} decided on a link{others}. Run karat verify auto-judge, or "
+            f"{'pass another' if judges else 'remove'} --auto-judge."
+        )
 
 
 class Consensus(NamedTuple):

@@ -568,8 +568,8 @@ class CampaignStore(ParticipantStore):
 
     def record_auto_decisions(
         self, judge: str, machine: str, task: JudgingTask, decisions: Sequence[SubmittedDecision]
-    ) -> None:
-        """Store the decisions of an automatic judge on a task.
+    ) -> int:
+        """Store the decisions of an automatic judge on a task, and return how many are new.
 
         An automatic judge needs no lease and blocks no other judge. `judge` is the pseudonym of the automatic judge,
         `machine` its name. Links that the judge has already judged keep their decision.
@@ -594,7 +594,9 @@ class CampaignStore(ParticipantStore):
         ]
         with self.database.open_write_transaction() as connection:
             decided_links = {stored.link for stored in _task_records(connection, judge, task.number)}
-            _insert_records(connection, [record for record in records if record.link not in decided_links])
+            new_records = [record for record in records if record.link not in decided_links]
+            _insert_records(connection, new_records)
+        return len(new_records)
 
     def record_lead_decisions(self, decisions: Iterable[LeadDecision]) -> None:
         """Store decisions of the lead on ties; a later decision on a link replaces an earlier one."""
