@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import karat
+from karat.plugins.reports.table import render_table
 from karat.render.scores import find_leader_indices
 
 
@@ -41,3 +42,24 @@ def test_objects_describe_themselves_in_one_line():
     assert repr(karat.similarity("demo", runs)).startswith("<Similarity of noisy, prior: ")
     assert repr(karat.scorecard("demo", runs, **few)) == "<Scorecards of noisy, prior on demo: strong>"
     assert repr(karat.threshold_curve("demo", "demo/prior")).startswith("<ThresholdCurve of prior on demo: strong, ")
+
+
+def test_weights_of_mentions_show_how_much_gold_was_found(tmp_path):
+    """One prediction is correct. It finds a mention of weight 0.25 of gold of weight 1.25: recall is 0.25 / 1.25."""
+    base = ("overlap:None", "pos:NounSingular", "reference:Direct")
+    full, short = (("form:Full", *base), ("form:Short", *base))
+    weights = {full: 1.0, short: 0.25}
+    lines = [f'"{" + ".join(categories)}" = [{weight}]' for categories, weight in weights.items()]
+    (tmp_path / "weights.toml").write_text("\n".join(["default = 1.0", "[consensus]", *lines]) + "\n")
+    labels = (karat.Label(0, 3, "Q3012", categories=full), karat.Label(8, 14, "Q64", categories=short))
+    gold = karat.Corpus.from_documents([karat.Document("d", "Ulm and Berlin.", labels)])
+    run = karat.Run.from_responses([karat.Response("d", (karat.Prediction(8, 14, "Q64"),))])
+    weighted = karat.evaluate(gold, run, settings={"membership": str(tmp_path / "weights.toml")})
+    headline = weighted.headlines()[0]
+    assert (headline.gold, headline.predictions, headline.correct, headline.matched_gold) == (1.25, 1, 1, 0.25)
+    assert headline.recall.value == headline.matched_gold / headline.gold
+    rows = [line.split() for line in render_table([weighted]).splitlines()]
+    assert ["precision", "recall", "F1", "gold", "predictions", "correct", "found"] in rows
+    assert any(row[-6:] == ["20.0", "33.3", "1.25", "1", "1", "0.25"] for row in rows)
+    assert "| found |" in weighted.to_markdown()
+    assert "found" not in render_table([karat.evaluate(gold, run)])

@@ -168,13 +168,18 @@ def emphasise_cells(cells: Sequence[str], indices: frozenset[int]) -> list[str]:
 
 
 def _build_single_rows(result: Result, views: Sequence[str]) -> Rows:
-    """Return a table of one run with a row per view: precision, recall, F1 and counts."""
-    rows = [[get_run_title(result), *_PRF.values(), "gold", "predictions", "correct"]]
-    for view in views:
-        counts = result.counts(view)
+    """Return a table of one run with a row per view: precision, recall, F1 and counts.
+
+    The number of gold mentions that were found is among them if it differs from that of correct predictions.
+    """
+    all_counts = [result.counts(view) for view in views]
+    n_counts = 3 + any(counts.matched_gold != counts.matched_predictions for counts in all_counts)
+    rows = [[get_run_title(result), *_PRF.values(), *("gold", "predictions", "correct", "found")[:n_counts]]]
+    for view, counts in zip(views, all_counts, strict=True):
         gold = counts.matched_gold + counts.unmatched_gold
         predictions = counts.matched_predictions + counts.unmatched_predictions
-        sums = [f"{count:g}" for count in (gold, predictions, counts.matched_predictions)]
+        numbers = (gold, predictions, counts.matched_predictions, counts.matched_gold)[:n_counts]
+        sums = [f"{count:g}" for count in numbers]
         scores = [format_cell(result, f"{view}:{short}") for short in _PRF]
         rows.append([view + get_oracle_mark([result], f"{view}:micro.f1"), *scores, *sums])
     return rows

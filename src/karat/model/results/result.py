@@ -306,6 +306,9 @@ class Headline(NamedTuple):
     """The number of predictions."""
     correct: int | float
     """The number of correct predictions."""
+    matched_gold: int | float
+    """The number of gold mentions that were found; it differs from `correct` if mentions have weights or share matches.
+    """
 
     def measure_names(self) -> tuple[str, str, str]:
         """Return the full measure names of precision, recall and F1, such as `strong:micro.p`."""
@@ -553,7 +556,9 @@ class Result(TableDisplay, ChartDisplay):
             counts.matched_gold + counts.unmatched_gold,
             counts.matched_predictions + counts.unmatched_predictions,
         )
-        return Headline(title, measure, precision, recall, f1, gold, predictions, counts.matched_predictions)
+        return Headline(
+            title, measure, precision, recall, f1, gold, predictions, counts.matched_predictions, counts.matched_gold
+        )
 
     @property
     def is_selected_on_corpus(self) -> bool:

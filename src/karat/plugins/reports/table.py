@@ -94,23 +94,20 @@ def _list_displayed_measures(head: Result, style: Style) -> list[str]:
 def _format_headline(results: Sequence[Result], index: int, width: int | None) -> str:
     """Return the table of the headline number `index`: a row for each run, with scores and counts.
 
-    `width`: columns to wrap at; None does not wrap.
+    The number of gold mentions that were found is shown if it differs from that of correct predictions. `width`:
+    columns to wrap at; None does not wrap.
     """
+    headlines = [result.headlines()[index] for result in results]
+    n_counts = 3 + any(headline.matched_gold != headline.correct for headline in headlines)
     rows = []
-    for result in results:
-        headline = result.headlines()[index]
+    for result, headline in zip(results, headlines, strict=True):
         scores = [format_cell(result, name) for name in headline.list_columns().values()]
-        rows.append(
-            [
-                get_run_title(result),
-                *scores,
-                *(f"{count:,.10g}" for count in (headline.gold, headline.predictions, headline.correct)),
-            ]
-        )
-    first = results[0].headlines()[index]
+        counts = (headline.gold, headline.predictions, headline.correct, headline.matched_gold)[:n_counts]
+        rows.append([get_run_title(result), *scores, *(f"{round(count, 2):,.10g}" for count in counts)])
+    first = headlines[0]
     name = wrap_text(f"{first.title}: {first.measure}{get_oracle_mark(results, first.measure)}", width)
     columns = first.list_columns()
-    head = ["", *columns, "gold", "predictions", "correct"]
+    head = ["", *columns, *("gold", "predictions", "correct", "found")[:n_counts]]
     return f"{name}\n{format_table([head, *rows], width=width, block_starts=(len(columns) + 1,))}"
 
 
