@@ -265,7 +265,7 @@ def _find_other_versions(names: Iterable[str]) -> dict[str, str]:
             dataset = parse_dataset(name)
             if dataset.version is not None:
                 versions.setdefault((dataset.name, dataset.split), {})[dataset.version] = name
-    reasons = {}
+    reasons: dict[str, str] = {}
     for name_by_version in versions.values():
         *others, newest = sort_versions(list(name_by_version))
         reasons |= {name_by_version[other]: f"another version of {name_by_version[newest]}" for other in others}
