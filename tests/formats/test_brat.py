@@ -58,10 +58,10 @@ def test_a_folder_of_pairs(tmp_path):
     assert one.relations == (Triple("Q1", "Knows", "Q2"),)
     assert corpus.skipped == {
         "texts without annotations": 1,
-        "events": 1,
-        "notes": 1,
-        "equivalences": 1,
-        "triggers of events": 1,
+        "events (skipped)": 1,
+        "notes of annotators (skipped)": 1,
+        "equivalences (skipped)": 1,
+        "triggers of events (skipped)": 1,
         "normalizations and attributes of annotations other than mentions": 1,
         "mentions of several fragments (read as one span from first to last)": 1,
         "relations that are not between two linked mentions": 1,

@@ -25,7 +25,7 @@ def test_spans_as_lists(tmp_path):
     corpus = read(tmp_path, line, {"id": 4, "text": "Nothing", "label": []})
     labels = (Label(0, 3, types=("PER",)), Label(8, 11, types=("PER",)))
     assert list(corpus) == [Document("3", "Ada met Bob", labels, meta={"lang": "en"}), Document("4", "Nothing")]
-    assert corpus.skipped == {"comments": 1}
+    assert corpus.skipped == {"comments (skipped)": 1}
     assert corpus.name == "admin"
 
 

@@ -186,6 +186,16 @@ def test_a_dataset_that_is_not_the_same_in_all_files_is_left_out():
     assert found.excluded == {"fjord": "labels or texts differ between files"}
 
 
+def test_of_the_versions_of_a_dataset_only_the_newest_is_averaged():
+    """Version 10 is newer than 9, another split is another dataset, and fjord has one version."""
+    systems = {"keen": ["++", "++"], "dull": ["+x", "+x"]}
+    names = ("bay@9/test", "bay@10/test", "bay@9/dev", "fjord@1")
+    found = compare(contest.entries(**dict.fromkeys(names, systems)), options=QUICK)
+    assert found.excluded == {"bay@9/test": "another version of bay@10/test"}
+    assert set(found.averaged_datasets) == {"bay@10/test", "bay@9/dev", "fjord@1"}
+    assert scores(found, "bay@9/test") == scores(found, "bay@10/test")
+
+
 def test_a_dataset_without_a_score_of_some_system_is_not_averaged():
     """Nobody predictions anything on fjord, so that precision is undefined there."""
     given = contest.entries(

@@ -261,6 +261,27 @@ CASES = [
         LintContext(has_entity=frozenset({"Q1"}).__contains__, redirects={"Q5": "Q1"}),
     ),
     Case("unknown-id", [document(ULM, Label(0, 3, "Q9"))], []),
+    Case(  # 4 of 5 links are QIDs, which are 80 %: an address of Wikidata is one, NIL and values are no links
+        "other-ids",
+        [
+            document(ULM, Label(0, 3, "Q1"), Label(4, 7, "http://www.wikidata.org/entity/Q2"), Label(8, 11, None)),
+            document(
+                ULM,
+                Label(4, 7, "Q 64"),
+                Label(0, 3, "Old", same_as=("Q3",)),
+                Label(12, 15, "2020", kind="quantity"),
+                Label(16, 19, "Q4"),
+                id="e",
+            ),
+        ],
+        [("Ulm", "Q 64 is no QID, unlike 4 of 5 links", False)],
+    ),
+    Case(  # 3 of 4 links are QIDs, which are 75 %
+        "other-ids",
+        [document(ULM, Label(0, 3, "Q1"), Label(4, 7, "Ulm"), Label(12, 15, "Q2"), Label(16, 19, "Q3"))],
+        [],
+    ),
+    Case("other-ids", [document(ULM, Label(0, 3, "1984"), Label(4, 7, "Ulm"))], []),  # titles have no scheme
     Case(
         "illegal-iri",
         [

@@ -35,7 +35,7 @@ def test_findings_and_summary(karat_cli, write):
     assert [line.split() for line in ran.out.splitlines()[-3:]] == [
         ["rule", "severity", "findings", "fixable"],
         ["white-space", "warning", "1", "1"],
-        ["34", "rules:", "0", "errors,", "1", "warning,", "0", "hints"],
+        ["35", "rules:", "0", "errors,", "1", "warning,", "0", "hints"],
     ]
 
 

@@ -139,7 +139,8 @@ def test_the_dangling_parent(elevant):
     report = elevant("news-fair-v2-no-coref")
     lost = [one.description for one in of(report, "parents") if one.fixable]
     assert lost == ["its parent 20 is not in the document"]
-    assert [one.description.split()[0] for one in of(report, "unknown-id")] == ["QANTITY", "Margaret"]
+    for rule in ("unknown-id", "other-ids"):
+        assert [one.description.split()[0] for one in of(report, rule)] == ["QANTITY", "Margaret"]
 
 
 def test_shifted_spans(elevant):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, groupby, takewhile
@@ -41,6 +42,7 @@ from karat.model.corpus import STEPS_KEY, Corpus, DataName
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.results.result import Result
 from karat.model.run import SELECTED_ON, Run
+from karat.model.spec.dataset import parse_dataset, sort_versions
 from karat.model.spec.format import Manifest
 from karat.model.tables.arrow import Arrow
 from karat.storage.files import Source, printable_path
@@ -239,7 +241,8 @@ def find_excluded(
     """Return the datasets that cannot be averaged over, with the reason for each.
 
     A dataset is excluded if one of `systems` has no predictions for the dataset, or if the dataset is in `differing`:
-    the datasets that are not the same in all files. `systems_by_dataset` has the systems with predictions, by dataset.
+    the datasets that are not the same in all files. Of the versions of a dataset, which have the same documents, only
+    the newest of the others is averaged. `systems_by_dataset` has the systems with predictions, by dataset.
     """
     all_systems, reasons = list(systems), {}
     for name in sorted(systems_by_dataset):
@@ -251,6 +254,21 @@ def find_excluded(
             reasons[name] = f"no predictions of {', '.join(missing)}"
         elif name in differing:
             reasons[name] = "labels or texts differ between files"
+    return reasons | _find_other_versions(systems_by_dataset.keys() - reasons.keys())
+
+
+def _find_other_versions(names: Iterable[str]) -> dict[str, str]:
+    """Return the datasets of which a newer version is in `names` too, each with a reason that names this version."""
+    versions: dict[tuple[str, str | None], dict[str, str]] = {}
+    for name in sorted(names):
+        with suppress(UsageError):  # most files have names of another form
+            dataset = parse_dataset(name)
+            if dataset.version is not None:
+                versions.setdefault((dataset.name, dataset.split), {})[dataset.version] = name
+    reasons: dict[str, str] = {}
+    for name_by_version in versions.values():
+        *others, newest = sort_versions(list(name_by_version))
+        reasons |= {name_by_version[other]: f"another version of {name_by_version[newest]}" for other in others}
     return reasons
 
 

@@ -33,9 +33,9 @@ def command(
     """Add a dataset under a name that all commands accept.
 
     FILE is a gold standard in any format, or the folder that `karat data split` wrote. A published FOLDER, with a
-    dataset.json, is installed with all its versions. The data are copied into the folder `datasets` of KARAT_HOME, as
-    one line of JSON per document. A version never changes. What a new version does not state is taken from the version
-    before it.
+    dataset.json, is installed next to other versions of the dataset. The data are copied into the folder `datasets` of
+    KARAT_HOME, as one line of JSON per document. A version never changes. What a new version does not state is taken
+    from the version before it.
 
     \b
     karat data add gold.jsonl --name mybench --licence "CC BY 4.0"

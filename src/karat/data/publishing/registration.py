@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -35,13 +34,13 @@ from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.json.decoder import decode_json
 from karat.model.output.json_files import encode_indented
 from karat.model.registry import list_plugins
+from karat.model.spec.dataset import sort_versions
 from karat.model.tables.columns import NO_LINK
 from karat.storage.atomic_writing import lock_target, move_into_place, open_scratch_folder, write_durably
 from karat.storage.data_folder import get_catalogue_folder
 from karat.storage.files import Source
 
 _FIRST_VERSION = "1"
-_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})*")
 _INHERITED = {"guidelines", "agreement"}
 """Keys in the metadata of a file that states how it was annotated."""
 _LINK_TASKS = ("a2kb", "d2kb", "c2kb", "erec")
@@ -273,13 +272,6 @@ def _read_old_manifest(name: str) -> PublishedDataset | None:
     return read_added_manifest(name) if is_added(name) else None
 
 
-def _sort_versions(names: list[str]) -> list[str]:
-    """Return the names of versions, the oldest first: numbers such as 2 or 1.10 by value, others as they were added."""
-    if not all(_NUMBER.fullmatch(name) for name in names):
-        return names
-    return sorted(names, key=lambda name: [int(part) for part in name.split(".")])
-
-
 def _propose_version(manifest: PublishedDataset) -> str:
     """Return a free version name: the number after the largest one."""
     numbers = [int(version) for version in manifest.versions if version.isascii() and version.isdigit()]
@@ -350,7 +342,7 @@ def _store(
     versions = {} if manifest is None else dict(manifest.versions)
     added = tuple(publication.version_name for publication in publications)
     versions |= {item.version_name: item.version for item in publications}
-    new_manifest = PublishedDataset(folder.name, {name: versions[name] for name in _sort_versions(list(versions))})
+    new_manifest = PublishedDataset(folder.name, {name: versions[name] for name in sort_versions(list(versions))})
     if added:
         is_new = not folder.exists()
         try:

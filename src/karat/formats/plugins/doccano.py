@@ -185,7 +185,7 @@ def _read_line(record: Record, skipped: Counter[str]) -> _Line:
         if is_run
         else _read_mentions(record, text, spans, custom.labels, Label, skipped)
     )
-    skipped["comments"] += sum(len(record.fields.get(key) or ()) for key in ("Comments", "comments"))
+    skipped["comments (skipped)"] += sum(len(record.fields.get(key) or ()) for key in ("Comments", "comments"))
     names = [record.fields.get(key) for key in ("document", "id", "doc_id")]
     doc_id = str(next((name for name in names if name is not None), record.number))
     fields = dict(custom.document)

@@ -26,6 +26,7 @@ from karat.model.errors import UsageError
 
 _WORD = "[a-z0-9][a-z0-9-]*"
 _NAME = re.compile(rf"([A-Za-z0-9][\w-]*)(?:@([a-z0-9][a-z0-9.-]*))?(?:/({_WORD}))?(?:/({_WORD}))?", re.ASCII)
+_NUMBERED_VERSION = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})*")
 _ELEVANT_COMMIT: Final = "b9d07cf8ced11ee404f4bb7ec28307ef645c7363"
 _BAT_DATASETS: Final = "src/main/resources/datasets"
 _BAT_COMMIT: Final = "bb6dab4fbea0cc68a1b956a715a2b7f178897d36"
@@ -56,6 +57,13 @@ def parse_dataset(text: str) -> DatasetName:
     if match is None or match[4] is not None:
         raise UsageError(f"{text!r} is not a dataset name. Write NAME[@VERSION][/SPLIT], such as msnbc@guo2018.")
     return DatasetName(match[1], match[2], match[3])
+
+
+def sort_versions(names: list[str]) -> list[str]:
+    """Return the names of versions, the oldest first: numbers such as 2 or 1.10 by value, others in the given order."""
+    if not all(_NUMBERED_VERSION.fullmatch(name) for name in names):
+        return names
+    return sorted(names, key=lambda name: [int(part) for part in name.split(".")])
 
 
 def is_bare_name(text: str) -> bool:

@@ -53,7 +53,7 @@ _WIKIDATA_ID = re.compile(r"(?i)^wikidata:(Q[1-9][0-9]*)$")
 _NO_ID = re.compile(r"[^:]*:")
 """The name of a database without an id."""
 _NO_LINK = "labels without entity id (read as unlinked)"
-_UNREAD_KINDS = {"E": "events", "#": "notes", "*": "equivalences"}
+_UNREAD_KINDS = {"E": "events (skipped)", "#": "notes of annotators (skipped)", "*": "equivalences (skipped)"}
 
 
 class _Mention(NamedTuple):
@@ -175,7 +175,7 @@ def _to_labels(
 ) -> Iterator[tuple[Label, dict[str, Any]]]:
     """Yield the labels of a document, each with its further fields; surfaces are compared with `text`."""
     mentions = {name: mention for name, mention in annotations.mentions.items() if name not in annotations.triggers}
-    skipped["triggers of events"] += len(annotations.mentions) - len(mentions)
+    skipped["triggers of events (skipped)"] += len(annotations.mentions) - len(mentions)
     for by_target in (annotations.links, annotations.attributes):
         skipped["normalizations and attributes of annotations other than mentions"] += len(
             by_target.keys() - mentions.keys()
