@@ -203,8 +203,8 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
         return Run.from_gold(to_corpus(data), name=name)
     if items and all(_is_written_response(item) or _is_misspelt_response(item) for item in items):
         gold = None if corpus is None else lambda: corpus
-        responses = (_to_plain(item, f"response {number}") for number, item in enumerate(items, 1))
-        return build_run_from_objects(responses, gold, name=name, metadata=metadata)
+        dictionaries = (_to_plain(item, f"response {number}") for number, item in enumerate(items, 1))
+        return build_run_from_objects(dictionaries, gold, name=name, metadata=metadata)
     if items and all(_is_doc(_get_doc(item)) for item in items):
         documents = _read_docs(items, corpus, skipped, spans_key)
     elif isinstance(data, Mapping):
