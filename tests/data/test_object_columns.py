@@ -318,6 +318,58 @@ def test_other_columns_of_a_data_frame_are_refused_with_their_roles():
     assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"article": "d1", "begin": 0, "end": 6, "qid": "Q64"},
+        {"doc": "d1", "from": 0, "to": 6, "qid": "Q64"},
+    ],
+    ids=["no id of the document", "no span"],
+)
+def test_rows_without_id_or_span_are_refused_with_roles_that_read_them(row):
+    with pytest.raises(InputError) as caught:
+        karat.load_run([row])
+    doc, start, end, entity = row
+    columns = {"doc": doc, "start": start, "end": end, "entity": entity}
+    assert f"or name yours by role in karat.load_run or karat.load: columns={columns}." in str(caught.value)
+    (response,) = karat.load_run([row], columns=columns)
+    assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
+
+
+def test_a_column_may_have_a_point_in_its_name():
+    """`pandas.json_normalize` names columns so."""
+    row = {"doc": "d1", "span.start": 0, "span.end": 6, "qid": "Q64"}
+    columns = {"doc": "doc", "start": "span.start", "end": "span.end", "entity": "qid"}
+    (response,) = karat.load_run([row], columns=columns)
+    assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
+
+
+def test_only_columns_with_a_role_are_converted_and_other_objects_in_them_are_refused():
+    (response,) = karat.load_run([{**ROWS[0], "extra": object()}], columns=ROW_COLUMNS)
+    assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
+    with pytest.raises(InputError, match=r"table: row 1, column 'qid': found a field of the wrong type"):
+        karat.load_run([{**ROWS[0], "qid": object()}], columns=ROW_COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda id: (id, 0, 6, "Q64"),
+        lambda id: {"doc": id, "start": 0, "end": 6, "entity": "Q64"},
+        lambda id: {"id": id, "predictions": [{"start": 0, "end": 6, "entity": "Q64"}]},
+        lambda id: karat.Response(id, (karat.Prediction(0, 6, "Q64"),)),
+    ],
+    ids=["tuple", "mention", "response", "object"],
+)
+def test_elements_of_the_ids_of_a_corpus_are_ids(make):
+    corpus = karat.Corpus.from_documents([karat.Document(id, TEXT, (karat.Label(0, 6, "Q64"),)) for id in ("a", "b")])
+    run = karat.load_run([make(id) for id in corpus.ids], corpus=corpus)
+    assert karat.evaluate(corpus, run)["strong:micro.f1"] == 1.0
+    rows = [{"article": id, "start": 0, "end": 6, "qid": "Q64"} for id in corpus.ids]
+    columns = {"doc": "article", "start": "start", "end": "end", "entity": "qid"}
+    assert karat.load_run(rows, columns=columns).digest == run.digest
+
+
 @pytest.mark.extras
 def test_a_folder_of_several_splits_says_so_also_with_columns_and_one_of_a_single_split_is_read(tmp_path, karat_cli):
     datasets = pytest.importorskip("datasets")

@@ -152,7 +152,11 @@ class Held:
         ),
         (
             stream({"id": ["a"], "text": ["b"], "labels": [[]], "meta": [5]}),
-            ": found data that cannot be read (`meta` is",
+            ": found a column of another type at meta (int64 instead of map<string, string>)",
+        ),
+        (
+            stream({"id": ["a"], "text": ["b"], "labels": [[]], "meta": [[{"key": "k"}]]}),
+            ": found a column of another type at meta (list<",
         ),
         (with_names(ROWS)[:-100], ": found data that cannot be read ("),
         (b"", ": found data that cannot be read ("),
@@ -271,3 +275,13 @@ def test_the_card_of_a_split_says_what_its_metadata_state(licence, expected, tmp
     assert "Short texts." in card
     assert "- Creators: Ada" in card
     assert "`linked`" in card
+
+
+def test_a_file_of_a_hub_folder_is_read_by_its_path(tmp_path):
+    """The Hub has no maps, so `meta` is a list of key and value; the file is read without naming its format."""
+    document = Document("d", "Ada met Bob.", (Label(0, 3, "Q1"), Label(8, 11, None)), meta={"k": "v", "l": ""})
+    corpus = Corpus.from_documents([document, Document("e", "Ulm")], name="test")
+    karat.save(corpus, tmp_path / "hub", format="hf-hub")
+    for path in (tmp_path / "hub" / "test.parquet", tmp_path / "hub"):
+        read = karat.load(path)
+        assert (read.name, read.digest, list(read)) == ("test", corpus.digest, list(corpus))

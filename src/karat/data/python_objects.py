@@ -52,7 +52,7 @@ from karat.model.output.text_layout import format_count
 from karat.model.run import Run
 from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
-from karat.model.tables.rows import validate_object
+from karat.model.tables.rows import to_builtin, validate_object
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 
@@ -153,18 +153,25 @@ def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
     items = _list_elements(data) if rows is None else rows
     if not items or not all(isinstance(item, Mapping) for item in items):
         raise _unreadable_error(data, "a Dataset, a data frame or a list of dictionaries, if columns are named")
+    names = {str(key): None for item in items for key in item}
+    by_column = {c: c if c in names else c.partition(".")[0] for c in columns.required_columns.values()}
+    missing = [column for column, first_name in by_column.items() if first_name not in names]
+    if missing:
+        raise UsageError(f"the {name} has no column {missing[0]!r}. It has {', '.join(names)}.")
+    read_names = set(by_column.values())
     table_rows = [
         TableRow(
-            {str(key): _to_lists(_to_plain(value)) for key, value in item.items()},
+            {
+                str(key): _to_lists(_to_plain(value, f"{name}: row {number}, column {str(key)!r}"))
+                for key, value in item.items()
+                if str(key) in read_names
+            },
             f"{name}: row {number}",
+            tuple(names),
             null_is_empty=rows is not None,
         )
         for number, item in enumerate(items, 1)
     ]
-    names = {key: None for row in table_rows for key in row.fields}
-    missing = [column for column in columns.required_columns.values() if column.partition(".")[0] not in names]
-    if missing:
-        raise UsageError(f"the {name} has no column {missing[0]!r}. It has {', '.join(names)}.")
     return TableSource(name, name, table_rows)
 
 
@@ -196,7 +203,8 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
         return Run.from_gold(to_corpus(data), name=name)
     if items and all(_is_written_response(item) or _is_misspelt_response(item) for item in items):
         gold = None if corpus is None else lambda: corpus
-        return build_run_from_objects(map(_to_plain, items), gold, name=name, metadata=metadata)
+        dictionaries = (_to_plain(item, f"response {number}") for number, item in enumerate(items, 1))
+        return build_run_from_objects(dictionaries, gold, name=name, metadata=metadata)
     if items and all(_is_doc(_get_doc(item)) for item in items):
         documents = _read_docs(items, corpus, skipped, spans_key)
     elif isinstance(data, Mapping):
@@ -410,7 +418,7 @@ def _read_context_id(context: ForeignObject) -> str:
     """
     if isinstance(context, Mapping):
         context = next((context[key] for key in _FIELD_NAMES["document"] if key in context), None)
-    if not isinstance(context, str | int):
+    if not _is_document_id(context):
         raise InputError(
             "a pair of Doc and context",
             actual=f"a context of type {type(context).__name__}",
@@ -516,9 +524,14 @@ def _is_tuple_mention(item: ForeignObject) -> bool:
     return (
         isinstance(item, list | tuple)
         and 3 <= len(item) <= len(_TUPLE_FIELDS)
-        and isinstance(item[0], str | Integral)
+        and _is_document_id(item[0])
         and all(isinstance(offset, Real) for offset in item[1:3])
     )
+
+
+def _is_document_id(value: ForeignObject) -> bool:
+    """Return whether a value is text or an integer, perhaps of NumPy or Arrow, such as an element of `Corpus.ids`."""
+    return isinstance(value, str | Integral | pa.StringScalar)
 
 
 def _to_dictionary(item: ForeignObject) -> Mapping[str, ForeignObject]:
@@ -526,9 +539,20 @@ def _to_dictionary(item: ForeignObject) -> Mapping[str, ForeignObject]:
     return item if isinstance(item, Mapping) else dict(zip(_TUPLE_FIELDS, item, strict=False))
 
 
-def _to_plain(item: ForeignObject) -> ForeignObject:
-    """Return a value with Python's own numbers and lists instead of NumPy's."""
-    return msgspec.to_builtins(item, enc_hook=lambda value: value.tolist())
+def _to_plain(item: ForeignObject, where: str) -> ForeignObject:
+    """Return a value with Python's own numbers, texts and lists instead of NumPy's and Arrow's.
+
+    Raise `InputError` with the location `where` for other objects.
+    """
+    try:
+        return msgspec.to_builtins(item, enc_hook=to_builtin)
+    except TypeError as problem:
+        raise InputError(
+            where,
+            actual=f"a field of the wrong type ({problem})",
+            expected="numbers, strings, lists and dictionaries",
+            remedy="Correct the value",
+        ) from None
 
 
 def _to_lists(value: ForeignObject) -> ForeignObject:
@@ -541,9 +565,9 @@ def _to_lists(value: ForeignObject) -> ForeignObject:
 def _to_struct(item: ForeignObject, struct: type[_T], where: str) -> _T:
     """Convert a dictionary to a struct, checked like a file; raise `InputError` that names `where`."""
     try:
-        content = _to_plain(item)
+        content = msgspec.to_builtins(item, enc_hook=to_builtin)
         msgspec.json.encode(content)  # rejects lone surrogates
-    except (AttributeError, TypeError, OverflowError, UnicodeEncodeError) as problem:
+    except (TypeError, OverflowError, UnicodeEncodeError) as problem:
         raise InputError(
             where,
             actual=f"a field of the wrong type ({problem})",
@@ -586,12 +610,13 @@ def _read_document_id(item: Mapping[str, ForeignObject], where: str, corpus: Cor
     name = _get_first_value(item, "document")
     if name is None and corpus is not None and len(corpus) == 1:
         return str(corpus.ids[0].as_py())
-    if not isinstance(name, str | int):
+    if not _is_document_id(name):
         raise InputError(
             where,
             actual=f"the fields {', '.join(map(str, item))}",
             expected=f"the id of its document, as one of {', '.join(_FIELD_NAMES['document'])}",
-            remedy="Add the id, or pass one list of dictionaries per document, in the order of the corpus",
+            remedy="Add the id, or pass one list of dictionaries per document, in the order of the corpus"
+            + ("" if "predictions" in item else f", or name yours {_suggest_columns(item)}"),
         )
     return str(name)
 
@@ -658,7 +683,7 @@ def _check_field_names(
             where,
             actual=f"the fields {', '.join(f'`{name}`' for name in values)}, and none with the link",
             expected=f"the fields {', '.join(sorted(read_fields))}",
-            remedy=f"Name yours by role in karat.load_run or karat.load: {suggest_roles(values)}",
+            remedy=f"Name yours {_suggest_columns(values)}",
         )
     if misspelt or (unread and not has_link):
         name = (misspelt or unread)[0]
@@ -668,6 +693,11 @@ def _check_field_names(
             expected=f"the fields {', '.join(sorted(read_fields))}",
             remedy=f"Rename it to `{name.strip().lower() if misspelt else 'entity'}`, or remove it",
         )
+
+
+def _suggest_columns(names: Iterable[ForeignObject]) -> str:
+    """Suggest roles of the fields of mentions, for an error message."""
+    return f"by role in karat.load_run or karat.load: {suggest_roles(map(str, names))}"
 
 
 def _count_unread(description: str, names: Collection[ForeignObject], skipped: Counter[str]) -> None:
@@ -699,7 +729,8 @@ def _read_prediction(
             where,
             actual=f"the fields {', '.join(map(str, item))}",
             expected="`start` and `end`, offsets in code points",
-            remedy="Add them: a text may occur in a document more than once",
+            remedy="Add them, since a text may occur in a document more than once"
+            + (f", or name yours {_suggest_columns(item)}" if has_document else ""),
         )
     read_fields = {name for part, names in _FIELD_NAMES.items() if has_document or part != "document" for name in names}
     _count_unread(_UNREAD_FIELDS, set(item) - read_fields - _EXTRA_FIELDS - {"index"}, skipped)
@@ -725,9 +756,9 @@ def _to_prediction(prediction: dict[str, Any], where: str) -> Prediction:
     Raise `InputError` for values of the wrong type.
     """
     try:
-        plain = msgspec.to_builtins(prediction, enc_hook=lambda number: number.item())
+        plain = msgspec.to_builtins(prediction, enc_hook=to_builtin)
         return msgspec.convert(plain, Prediction)
-    except (msgspec.ValidationError, AttributeError, TypeError, OverflowError) as problem:
+    except (msgspec.ValidationError, TypeError, OverflowError) as problem:
         raise InputError(
             where,
             actual=f"a field of the wrong type ({problem})",

@@ -1,4 +1,4 @@
-"""Individual cases: output of `karat show`."""
+"""Individual cases: output of `karat show`, and cases as displayed in notebooks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
+import pyarrow as pa
 
 from karat.analysis.comparison.cases import CaseFilter, CaseList, MentionCase, NamedLink, SystemCase
 from karat.evaluation.cases.errors import categories
@@ -17,16 +18,42 @@ from karat.model.output.control_chars import escape_controls, escape_json
 from karat.model.output.json_files import JsonFile, build_record, encode_line
 from karat.model.results.result import WARNING, format_id_health
 from karat.model.results.verdict import Outcome
-from karat.render.tables import UNDEFINED, draw_text
+from karat.model.tables.arrow import Arrow
+from karat.render.tables import LAYOUTS, UNDEFINED, draw_text
 
 WIDTH: Final = 80
 """Default width of the output."""
 
+_MAX_CASES: Final = 10  # cases in the display of notebooks
 _INDENT: Final = "    "
 _GOLD: Final = "gold"
 _MENTION: Final = 240  # characters of a mention that are shown
 _NAME: Final = 20  # columns for the name of a system, and at most for an id beside a name
 _SPACES: Final = re.compile(r"\s+")
+
+
+_FRAME: Final = pa.schema(
+    [
+        ("document", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("surface", pa.string()),
+        ("sentence", pa.string()),
+        ("types", pa.list_(pa.string())),
+        ("optional", pa.bool_()),
+        ("gold", pa.list_(pa.string())),
+        ("gold_names", pa.list_(pa.string())),
+        ("system", pa.string()),
+        ("outcome", pa.string()),
+        ("prediction", pa.string()),
+        ("prediction_name", pa.string()),
+        ("prediction_start", pa.int64()),
+        ("prediction_end", pa.int64()),
+        ("score", pa.float64()),
+        ("errors", pa.list_(pa.string())),
+    ]
+)
+"""Columns of the data frame of cases."""
 
 
 class CasesFile(JsonFile, frozen=True, tag="karat-cases/2"):
@@ -59,6 +86,70 @@ def encode_cases(case_list: CaseList) -> Iterator[bytes]:
         yield escape_json(encode(case)) + b"\n"
 
 
+def to_table(case_list: CaseList) -> Arrow:
+    """Return an Arrow table with a row per case and system.
+
+    The gold standard and a prediction are the id, `NIL` or `unlinked`; a prediction is null if there is none. An
+    invented mention has the text that the system wrote, and no offsets.
+    """
+    rows = [_to_row(case, item) for case in case_list for item in case.systems]
+    return pa.Table.from_pylist(rows, _FRAME)
+
+
+def _to_row(case: MentionCase, item: SystemCase) -> dict[str, object]:
+    """Return the row of a data frame for the case of one system."""
+    sentence, prediction = case.sentence, item.prediction
+    row = {name: getattr(case, name) for name in ("document", "start", "end", "types", "optional")}
+    row |= {name: getattr(item, name) for name in ("system", "outcome", "score", "errors")}
+    row |= {"gold": [_format_entity(link) for link in case.gold], "gold_names": [link.name for link in case.gold]}
+    if sentence is not None:
+        row |= {"surface": sentence.text[sentence.start : sentence.end], "sentence": sentence.text}
+    if prediction is not None:
+        row |= {"prediction": _format_entity(prediction), "prediction_name": prediction.name}
+        row |= {"prediction_start": prediction.start, "prediction_end": prediction.end}
+    if is_invented(case.start):
+        offsets = ("start", "end", "prediction_start", "prediction_end")
+        row |= {"surface": item.invented, **dict.fromkeys(offsets)}
+    return row
+
+
+def display(case_list: CaseList, layout: str) -> str:
+    """Render the outcomes by system and the first cases as tables; `layout` is a key of `LAYOUTS`."""
+    page_layout = LAYOUTS[layout]
+    rows = [["document", "case", _GOLD, *case_list.systems]]
+    for case in case_list[:_MAX_CASES]:
+        gold = " or ".join(_format_link(link, case, 0) for link in case.gold) or "no mention"
+        cells = [_describe_mention(case), gold, *(_format_outcomes(case, name) for name in case_list.systems)]
+        rows.append([case.document, *map(_collapse_spaces, cells)])
+    blocks = [
+        *(f"{name}: {WARNING}{h.mismatch}; {h.remedy}" for name, h in case_list.id_health.items() if h.mismatch),
+        *_format_headline(case_list).split("\n"),
+        page_layout.draw(_list_outcomes(case_list), {0}),
+        *([page_layout.draw(rows, set(range(len(rows[0]))))] if len(rows) > 1 else []),
+    ]
+    n_hidden = len(case_list) - _MAX_CASES
+    blocks += [f"and {n_hidden:,} more case{'s' * (n_hidden != 1)}"] * (n_hidden > 0)
+    return page_layout.join(blocks)
+
+
+def _describe_mention(case: MentionCase) -> str:
+    """Return the sentence with the mention in brackets; without a sentence, the offsets or the invented text."""
+    if case.sentence is not None:
+        return _mark_mention(case.sentence)
+    invented = [item.invented for item in case.systems if item.invented is not None]
+    return f"{invented[0]} (invented)" if invented else f"{case.start}–{case.end}"
+
+
+def _format_outcomes(case: MentionCase, system: str) -> str:
+    """Return the outcomes of a system in a case, each with its prediction."""
+    outcomes = []
+    for item in case.systems:
+        if item.system == system:
+            link = "" if item.prediction is None else _format_link(item.prediction, case, 0)
+            outcomes.append(f"{item.outcome} {link}".strip())
+    return "; ".join(outcomes) or UNDEFINED
+
+
 def render_page(case_list: CaseList, limit: int, width: int = WIDTH) -> str:
     """Render the outcomes by system, and the first `limit` matching cases in their sentences, in `width` columns."""
     id_health = case_list.id_health
@@ -67,7 +158,7 @@ def render_page(case_list: CaseList, limit: int, width: int = WIDTH) -> str:
         for name, health in id_health.items()
         if health.mismatch
     ]
-    blocks += [_wrap_text(_format_headline(case_list), width), _draw_outcomes(case_list)]
+    blocks += [_wrap_text(_format_headline(case_list), width), draw_text(_list_outcomes(case_list))]
     blocks += [
         "\n".join(_render_case(number, case, case_list, width)) for number, case in enumerate(case_list[:limit], 1)
     ]
@@ -99,8 +190,8 @@ def _format_headline(case_list: CaseList) -> str:
     return f"{start}\n{'; '.join([f'{len(case_list):,} of {case_list.n_cases:,} cases', *conditions])}"
 
 
-def _draw_outcomes(case_list: CaseList) -> str:
-    """Draw a table of the number of cases by system and outcome, before filtering."""
+def _list_outcomes(case_list: CaseList) -> list[list[str]]:
+    """Return a table of the number of cases by system and outcome, before filtering."""
     titles = [
         outcome.title for outcome in Outcome if any(outcome.title in counts for counts in case_list.outcomes.values())
     ]
@@ -108,7 +199,7 @@ def _draw_outcomes(case_list: CaseList) -> str:
         [_clip_text(name, _NAME), *(str(counts.get(outcome, 0)) for outcome in titles)]
         for name, counts in case_list.outcomes.items()
     ]
-    return draw_text([["all cases", *titles], *rows])
+    return [["all cases", *titles], *rows]
 
 
 def _render_case(number: int, case: MentionCase, case_list: CaseList, width: int) -> Iterator[str]:
@@ -170,13 +261,18 @@ def _format_link(link: NamedLink, case: MentionCase, id_width: int) -> str:
 
     `id_width`: columns that the id is padded to if a name follows.
     """
-    entity = "NIL" if link.nil else "unlinked" if link.entity is None else escape_controls(link.entity)
+    entity = escape_controls(_format_entity(link))
     parts = [
         entity.ljust(id_width) if link.name else entity,
         escape_controls(link.name or ""),
         _describe_span(link, case),
     ]
     return "  ".join(filter(None, parts))
+
+
+def _format_entity(link: NamedLink) -> str:
+    """Return the id of a link, or `NIL` or `unlinked`."""
+    return "NIL" if link.nil else "unlinked" if link.entity is None else link.entity
 
 
 def _describe_span(link: NamedLink, case: MentionCase) -> str:

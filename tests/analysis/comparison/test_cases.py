@@ -11,6 +11,7 @@ import karat
 from karat import UNLINKED, Corpus, Document, Label, Prediction, Response, Run
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.model.errors import UnknownNameError, UsageError
+from karat.render.cases import to_table
 from tests import strategies
 
 TEXT = "Berlin is old. In Ulm it rains."
@@ -41,6 +42,30 @@ def test_a_mention_stands_in_its_sentence_with_gold_and_predictions_by_name():
         ("fn", None, None),
     ]
     assert second.systems[1].errors == ("ner-fn", "ner-fn-other")
+
+
+def test_cases_are_a_table_with_a_row_for_each_system():
+    cases = shown((Prediction(0, 6, "Q64", score=0.5), Prediction(18, 21, None)), (Prediction(10, 13, "Q5"),))
+    rows = to_table(cases).select(["surface", "gold", "system", "outcome", "prediction", "score"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        ("Berlin", ["Q64"], "run0", "tp", "Q64", 0.5),
+        ("Berlin", ["Q64"], "run1", "fn", None, None),
+        ("old", [], "run1", "fp", "Q5", None),
+        ("Ulm", ["Q3012"], "run0", "wrong link", "NIL", None),
+        ("Ulm", ["Q3012"], "run1", "fn", None, None),
+    ]
+    lines = cases.to_markdown().splitlines()
+    assert "| d | \\[Berlin\\] is old. | Q64 Berlin | tp Q64 Berlin | fn |" in lines
+    assert "| d | Berlin is \\[old\\]. | no mention | – | fp Q5 human |" in lines
+
+
+def test_an_invented_mention_has_its_text_and_no_offsets_in_the_table():
+    corpus = Corpus.from_documents([Document("d", TEXT, (BERLIN,))])
+    run = karat.load_run([{"id": "d", "predictions": [{"text": "Zed", "entity": "Q9"}]}], corpus=corpus, system="mine")
+    cases = karat.find_cases(corpus, run, outcomes="fp", settings={"invented": "wrong"})
+    (row,) = to_table(cases).select(["start", "end", "surface", "prediction", "prediction_start"]).to_pylist()
+    assert tuple(row.values()) == (None, None, "Zed", "Q9", None)
+    assert "| d | Zed (invented) | no mention | fp Q9 |" in cases.to_markdown().splitlines()
 
 
 def test_a_knowledge_base_gives_names():

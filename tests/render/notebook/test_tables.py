@@ -39,12 +39,13 @@ def values(gold, runs):
         "run": run,
         "result": karat.evaluate(corpus, run, by=["types"]),
         "comparison": karat.compare(corpus, [run, other], similarity="strong", **quick),
+        "cases": karat.find_cases(corpus, [run, other]),
         "card": karat.scorecard(gold, runs[1:], **quick),
         "curve": karat.threshold_curve(gold, runs[2]),
     }
 
 
-NAMES = ["corpus", "run", "result", "comparison", "card", "curve"]
+NAMES = ["corpus", "run", "result", "comparison", "cases", "card", "curve"]
 
 
 class Tags(HTMLParser):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, overload
+from typing import ClassVar, Final, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from karat.matching.read.invented_mentions import find_invented_text, is_invente
 from karat.matching.read.pairing import Pairing
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.results.display import TableDisplay
 from karat.model.results.result import IdHealth
 from karat.model.results.verdict import Outcome, Verdicts
 from karat.model.signature import Signature
@@ -516,8 +517,10 @@ class _AlignedCases:
 
 
 @dataclass(frozen=True, eq=False)
-class CaseList(Sequence[MentionCase]):
+class CaseList(TableDisplay, Sequence[MentionCase]):
     """The cases of a view that pass a filter, sorted by document and span. Each case is built on access."""
+
+    _page: ClassVar = "karat.render.cases"
 
     dataset: str
     """Name of the dataset."""

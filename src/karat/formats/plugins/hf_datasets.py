@@ -383,8 +383,6 @@ def _to_karat_table(table: Arrow, schema: Arrow, label: str, skipped: Counter[st
     table = _zip_lists(_select_columns(table, [*schema.names, "text"], skipped), items, label)
     if schema is PREDICTIONS and "text" in table.column_names:
         table = table.drop_columns(["text"])
-    if "meta" in table.column_names and not pa.types.is_map(table.schema.field("meta").type):
-        table = table.set_column(table.column_names.index("meta"), "meta", _to_maps(table, label))
     try:
         table = conform_table(table, schema)
     except UnknownFieldError as problem:
@@ -430,15 +428,6 @@ def _zip_lists(table: Arrow, name: str, label: str) -> Arrow:
         rows.append([dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)])
     members = pa.struct([(field.name, field.type.value_type) for field in kind])
     return table.set_column(table.column_names.index(name), name, pa.array(rows, pa.list_(members)))
-
-
-def _to_maps(table: Arrow, label: str) -> Arrow:
-    """Convert the column `meta` from lists of key and value to maps, or raise `InputError`."""
-    try:
-        pairs = [None if e is None else [(str(p["key"]), str(p["value"])) for p in e] for e in _get_meta(table)]
-    except (KeyError, TypeError) as problem:
-        raise damaged_file_error(label, f"`meta` is not a list of key and value: {problem}") from None
-    return pa.array(pairs, GOLD.field("meta").type)
 
 
 def _select_columns(table: Arrow, names: Sequence[str], skipped: Counter[str]) -> Arrow:

@@ -64,16 +64,27 @@ def check_objects(candidates: Iterable[_T], object_type: type[_T]) -> list[_T]:
     return objects
 
 
+def to_builtin(value: Any) -> Any:  # noqa: ANN401  # msgspec passes any object
+    """Return a value of NumPy or Arrow, such as an element of `Corpus.ids`, as Python's own.
+
+    Raise `TypeError` for other objects.
+    """
+    for method in ("as_py", "tolist"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    raise TypeError(f"the type {type(value).__name__}")
+
+
 def validate_object(item: _T) -> _T:
     """Return a copy of a document or response; raise `InputError` if a field has the wrong type or an invalid value.
 
-    The constructor of the object does not check this. NumPy numbers become Python numbers.
+    The constructor of the object does not check this. Values of NumPy and Arrow become Python's own.
     """
     try:
-        content = msgspec.to_builtins(item, enc_hook=lambda number: number.item())
+        content = msgspec.to_builtins(item, enc_hook=to_builtin)
         msgspec.json.encode(content)  # rejects lone surrogates
         return msgspec.convert(content, type(item))
-    except (msgspec.ValidationError, AttributeError, TypeError, OverflowError, UnicodeEncodeError) as problem:
+    except (msgspec.ValidationError, TypeError, OverflowError, UnicodeEncodeError) as problem:
         raise InputError(
             f"{type(item).__name__} {getattr(item, 'id', '?')!r}",
             actual=f"a field of the wrong type ({problem})",

@@ -135,8 +135,8 @@ def conform_array(array: Arrow, target: Arrow, path: str) -> Arrow:
     """Return an Arrow array with the same values in the type `target`.
 
     Fields of structs may be in any order, and those that the array lacks stay absent. Numbers, strings and lists of
-    other widths are cast. Raise `TypeError` with the path of a field that is unknown or has another type; `path` is
-    that of the array.
+    other widths are cast, and lists of `key` and `value` become maps. Raise `TypeError` with the path of a field that
+    is unknown or has another type; `path` is that of the array.
     """
     source_type = array.type
     if target == CODED_STRING:
@@ -165,6 +165,8 @@ def conform_array(array: Arrow, target: Arrow, path: str) -> Arrow:
         offsets = np.zeros(len(array) + 1, np.int32)
         np.cumsum(lengths, out=offsets[1:])
         return pa.ListArray.from_arrays(pa.array(offsets), values, mask=array.is_null() if array.null_count else None)
+    if pa.types.is_map(target) and is_list:
+        return _to_maps(array, target, path)
     is_text = pa.types.is_string(target) and (
         pa.types.is_large_string(source_type) or pa.types.is_string_view(source_type)
     )
@@ -178,6 +180,15 @@ def conform_array(array: Arrow, target: Arrow, path: str) -> Arrow:
         except pa.ArrowInvalid as problem:
             raise TypeError(f"{path} ({problem})") from None
     raise TypeError(f"{path} ({source_type} instead of {target})")
+
+
+def _to_maps(array: Arrow, target: Arrow, path: str) -> Arrow:
+    """Convert lists of `key` and `value` to maps, since the library datasets has no maps; else raise `TypeError`."""
+    try:
+        pairs = [None if e is None else [(str(p["key"]), str(p["value"])) for p in e] for e in array.to_pylist()]
+    except (KeyError, TypeError):
+        raise TypeError(f"{path} ({array.type} instead of {target})") from None
+    return pa.array(pairs, target)
 
 
 def conform_table(table: Arrow, schema: Arrow) -> Arrow:
