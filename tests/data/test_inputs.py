@@ -374,7 +374,9 @@ def test_blanks_in_place_of_texts_say_nothing_about_offsets():
     result = karat.evaluate(gold, {"d": spans})
     assert not any("inside a word" in note for note in result.notes)
     letters = karat.load([{"id": "d", "text": "x" * 400, "labels": spans}])
-    assert any("inside a word" in note for note in karat.evaluate(letters, {"d": spans}).notes)
+    assert not any("inside a word" in note for note in karat.evaluate(letters, {"d": spans}).notes)  # as gold spans are
+    others = [{**span, "start": span["start"] + 2, "end": span["end"] + 2} for span in spans[:-1]]
+    assert any("inside a word" in note for note in karat.evaluate(letters, {"d": others}).notes)
 
 
 @pytest.mark.parametrize(
