@@ -170,6 +170,14 @@ def test_a_misspelt_field_of_a_label_is_named(tmp_path, old, new):
         karat.load(write(tmp_path / "gold.jsonl", rows), format="karat-jsonl")
 
 
+def test_further_fields_of_a_document_belong_into_meta(tmp_path):
+    rows = [{**row, "title": "Ada"} for row in GOLD]
+    with pytest.raises(InputError, match=r"unknown field `title`.*Put `title` into the object `meta`, or delete it"):
+        karat.load(write(tmp_path / "gold.jsonl", rows), format="karat-jsonl")
+    rows = [{**row, "meta": {"title": "Ada"}} for row in GOLD]
+    assert next(iter(karat.load(write(tmp_path / "gold.jsonl", rows)))).meta == {"title": "Ada"}
+
+
 def test_a_file_of_skipped_lines_says_so(tmp_path):
     path = write(tmp_path / "mine.jsonl", [{"id": "d1", "predictions": None}])
     with pytest.raises(InputError, match="null at `predictions`, and no other valid document; expected a list"):

@@ -249,6 +249,7 @@ def test_the_commands_make_and_describe(tmp_path, karat_cli, monkeypatch):
     ran = karat_cli("zelda", "sample", folder, "test_own.jsonl", "--out", "bed", "--threshold", 1)
     assert (ran.code, ran.err) == (0, "")
     assert "of 1 test entities 1 were sampled 1 times or more" in ran.out
+    assert "mean length: words and punctuation marks; the paper counts spaCy's tokens" in " ".join(ran.out.split())
     ran = karat_cli(
         "zelda", "describe", folder, "said.jsonl", "--vocabulary", "bed/vocabulary.tsv", "--extract", "sentence"
     )

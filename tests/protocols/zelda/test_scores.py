@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import karat
 from karat import Candidate, Corpus, Document, Label, Prediction, Response, Run, UsageError
 from karat.protocols.zelda.candidates.candidate_lists import CandidateLists, CandidateRow
 from karat.protocols.zelda.file_comparison import compare_files
-from karat.protocols.zelda.scores import FIRST, LISTED, UNLISTED, compute_scores
+from karat.protocols.zelda.scores import FIRST, LISTED, UNLISTED, compute_scores, score_benchmark
 from karat.protocols.zelda.split_predictions import group_shares, match_predictions, unweighted_mean
 from karat.protocols.zelda.splits import pair_files, parse_split
 from karat.protocols.zelda.texts.sections import LinkedSection, SectionLink
@@ -149,11 +150,8 @@ def test_published_files_lose_these_mentions(split, lost, retitled, shared):
 
 
 def test_files_belong_to_splits_by_their_names(tmp_path):
-    assert [parse_split(name) for name in ("a/test_cweb.jsonl.gz", "slinks-top.jsonl", "own_set.conll")] == [
-        "wned-cweb",
-        "shadowlinks-top",
-        "own-set",
-    ]
+    names = ("a/test_cweb.jsonl.gz", "slinks-top.jsonl", "own_set.conll", "wiki.jsonl", "newslinks.jsonl")
+    assert [parse_split(name) for name in names] == ["wned-cweb", "shadowlinks-top", "own-set", "wiki", "newslinks"]
     for folder in ("gold", "predictions"):
         (tmp_path / folder).mkdir()
     (tmp_path / "gold" / "test_tweeki.jsonl").touch()
@@ -162,6 +160,40 @@ def test_files_belong_to_splits_by_their_names(tmp_path):
     (tmp_path / "gold" / "test_aida-b.jsonl").touch()
     with pytest.raises(UsageError, match="no predictions for aida-b"):
         pair_files(str(tmp_path / "gold"), str(tmp_path / "predictions"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gold", "absent"], "absent: found no such file or folder"),
+        (["absent", "gold"], "unknown dataset or file 'absent'"),
+        (["gold", "mine", "--conll", "absent"], "absent: found no such file or folder"),
+        (
+            ["gold", "mine", "--conll", "other.zelda.conll"],
+            r"no file of other.zelda.conll is named as a test set \(aida-b, tweeki\)",
+        ),
+    ],
+)
+def test_paths_without_files_of_the_test_sets_are_errors(arguments, message, tmp_path, monkeypatch, karat_cli):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("gold", "mine"):
+        Path(folder).mkdir()
+    for split in ("aida-b", "tweeki"):
+        karat.save(GOLD, f"gold/test_{split}.jsonl")
+        karat.save(RUN, f"mine/{split}.jsonl")
+    karat.save(GOLD, "other.zelda.conll")
+    ran = karat_cli("zelda", "score", *arguments)
+    assert ran.code == 2
+    assert re.search(message, " ".join(ran.err.split()))
+
+
+def test_a_single_conll_file_belongs_to_a_single_test_set(tmp_path):
+    gold, run, conll = (str(tmp_path / name) for name in ("gold.jsonl", "run.jsonl", "other.zelda.conll"))
+    karat.save(GOLD, gold)
+    karat.save(RUN, run)
+    karat.save(GOLD, conll)
+    scores = score_benchmark(gold, run, conll=conll)
+    assert list(scores.file_comparisons) == ["gold"]
 
 
 def test_files_of_a_run_belong_to_the_split_of_their_folder(tmp_path):

@@ -165,6 +165,10 @@ def test_a_card_of_the_users_own_keeps_its_text(world, tmp_path):
     assert "# Mine\n\nMy words.\n\n## Scores\n" in text
 
 
+def test_all_files_of_a_model_have_the_same_permissions(model):
+    assert len({path.stat().st_mode for path in model.iterdir()}) == 1
+
+
 def test_a_folder_without_a_model_gets_no_card(world, tmp_path):
     with pytest.raises(UsageError, match="has no trained model"):
         update_card(tmp_path, [karat.evaluate(world, karat.Run.from_gold(world))])

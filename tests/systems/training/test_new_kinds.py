@@ -198,6 +198,22 @@ def test_one_mention_per_window_and_the_title_as_context(world, tiny_encoder):
         assert windows[1][1 + shift :].tolist() == windows[0][1:].tolist()
 
 
+def test_documents_whose_id_is_read_as_the_title_are_counted(tiny_encoder):
+    from karat.systems.linking.neural.tokens import WordPieces
+    from karat.systems.training.preparation import prepare_training_data
+
+    metadata_by_id = {"7": {}, "8": {"title": "Berlin"}}
+    documents = [Document(id, "Berlin .", (Label(0, 6, "Berlin"),), meta=meta) for id, meta in metadata_by_id.items()]
+    corpus = Corpus.from_documents(documents, name="two")
+    pieces, note = (
+        WordPieces.load(tiny_encoder),
+        "documents without `title` in `meta`, so their id was read as the title",
+    )
+    for title_context, count in ((True, 1), (False, 0)):
+        plan = QUICK.replace(title_context=title_context)
+        assert prepare_training_data(corpus, None, (), pieces, plan).counts[f"{note} (training)"] == count
+
+
 def _size(snippets, row):
     return np.diff(snippets.ends, prepend=0)[snippets.window[row]]
 

@@ -67,7 +67,12 @@ from karat.cli.output import echo, page_width
 @option("--pretrain-examples", type=click.IntRange(0), metavar="N", help="Names in such an epoch; 0 for all (genre).")
 @option("--weak-labels", is_flag=True, default=None, help="Also learn from other occurrences of titles in a document.")
 @option("--single-mention", is_flag=True, default=None, help="Learn from one mention per text window.")
-@option("--title-context", is_flag=True, default=None, help="Read the document's title before each text window.")
+@option(
+    "--title-context",
+    is_flag=True,
+    default=None,
+    help="Read the document's title (`title` in `meta`, or else its id) before each text window.",
+)
 @option(
     "--patience",
     type=click.IntRange(0),

@@ -21,7 +21,7 @@ from karat.protocols.zelda.split_predictions import (
     match_predictions,
     unweighted_mean,
 )
-from karat.protocols.zelda.splits import find_split_files, load_splits, pair_files
+from karat.protocols.zelda.splits import find_named_files, load_splits, pair_files
 from karat.protocols.zelda.training_links import BANDS, NEW_WORDS, SEEN, UNSEEN, TrainingLinks, find_band
 from karat.stats.share import Share
 from karat.storage.files import Source
@@ -149,13 +149,13 @@ def score_benchmark(
     `train` is the training text, and `conll` has the same test sets as CoNLL, whose missing mentions are listed. For
     `candidate_lists` and `lookup` see `compute_scores`.
     """
+    splits = load_splits([gold])
     pairs = pair_files(gold, predictions)
-    splits = load_splits([path for path, _ in pairs.values()])
     split_predictions = {
         split: match_predictions(corpus, load_run(run, corpus=corpus), split)
         for (split, (_, run)), corpus in zip(pairs.items(), splits.values(), strict=True)
     }
-    conll_files = find_split_files([conll], "conll") if conll else {}
+    conll_files = _find_conll_files(conll, list(splits)) if conll else {}
     return compute_scores(
         Source(predictions).stem,
         split_predictions,
@@ -165,9 +165,15 @@ def score_benchmark(
         file_comparisons={
             split: compare_files(splits[split], load(path, format="zelda-conll"), split)
             for split, path in conll_files.items()
-            if split in splits
         },
     )
+
+
+def _find_conll_files(path: str, splits: Sequence[str]) -> dict[str, str]:
+    """Return the CoNLL file of each split; a single file belongs to a single test set whatever its name is."""
+    if len(splits) == 1 and not Source(path).is_folder:
+        return {splits[0]: path}
+    return find_named_files(path, splits, "conll")
 
 
 def _classify_mentions(

@@ -24,7 +24,7 @@ SPLITS: Final = (
 )
 """Names in the order of Table 2 of the paper."""
 
-_ALIASES: Final = {"cweb": "wned-cweb", "wiki": "wned-wiki"}
+_ALIASES: Final = {"cweb": "wned-cweb"}  # the name of the published file
 _PREDICTIONS: Final = "predictions_"
 _SUFFIXES: Final = re.compile(r"\.(?:zelda\.)?(jsonl|conll|parquet|json|tsv)(\.gz|\.zst)?$")
 _T = TypeVar("_T")
@@ -37,7 +37,7 @@ def parse_split(name: str) -> str:
     """
     stem = _SUFFIXES.sub("", name.rpartition("/")[2]).removeprefix(_PREDICTIONS).removeprefix("test_")
     stem = stem.removesuffix("_final").lower()
-    stem = stem.replace("_", "-").replace("slinks", "shadowlinks", not stem.startswith("shadowlinks"))
+    stem = re.sub("^slinks", "shadowlinks", stem.replace("_", "-"))
     return _ALIASES.get(stem, stem)
 
 
@@ -105,17 +105,32 @@ def pair_files(gold: str, predictions: str) -> dict[str, tuple[str, str]]:
     if not Source(gold).is_folder and not Source(predictions).is_folder:
         return {parse_split(gold): (gold, predictions)}
     golds = find_split_files([gold])
-    runs = find_split_files([predictions], has_predictions=True, splits=golds)
+    runs = find_named_files(predictions, golds, has_predictions=True)
     if golds == runs:
         raise UsageError(f"{predictions} has the test sets, and no predictions. Pass the folder of the predictions.")
-    if not golds.keys() & runs.keys():
-        raise UsageError(
-            f"no file of {predictions} is named as a test set of {gold} ({', '.join(golds)}). Rename them, or pass "
-            "single files."
-        )
     missing = [split for split in golds if split not in runs]
     if missing:
         raise UsageError(
             f"{predictions} has no predictions for {', '.join(missing)}. Add them, or pass the test sets one by one."
         )
     return {split: (path, runs[split]) for split, path in golds.items()}
+
+
+def find_named_files(
+    path: str, splits: Collection[str], suffix: str | None = None, *, has_predictions: bool = False
+) -> dict[str, str]:
+    """Return the files of a file or folder that are named as one of `splits`; see `find_split_files`.
+
+    Raise `InputError` if the path does not exist and `UsageError` if no file has such a name.
+    """
+    source = Source(path, trust_links=True)
+    if not source.exists:
+        raise InputError(
+            source.label, actual="no such file or folder", expected="files of the test sets", remedy="Check the path"
+        )
+    files = find_split_files([path], suffix, has_predictions=has_predictions, splits=splits)
+    if not files:
+        raise UsageError(
+            f"no file of {path} is named as a test set ({', '.join(splits)}). Rename them, or pass single files."
+        )
+    return files

@@ -6,7 +6,7 @@ from typing import Final
 
 from karat.model.output.text_layout import wrap_text
 from karat.protocols.zelda.sampled_benchmark import SampledBenchmark
-from karat.protocols.zelda.texts.statistics import BenchmarkStatistics, TextStatistics
+from karat.protocols.zelda.texts.statistics import BenchmarkStatistics, TextStatistics, Tokeniser
 from karat.render.tables import UNDEFINED, draw_text
 
 
@@ -29,7 +29,7 @@ def render_page(benchmark: SampledBenchmark, width: int | None = None) -> str:
         *(f"{reason}: {count:,}" for reason, count in benchmark.excluded.items()),
     ]
     table = draw_text([head, *rows, _build_row("training text", benchmark.train)], width=width)
-    return "\n\n".join([table, wrap_text("\n".join(lines), width)]) + "\n"
+    return "\n\n".join([table, wrap_text("\n".join([*lines, _describe_length("words")]), width)]) + "\n"
 
 
 def _build_row(name: str, statistics: TextStatistics) -> list[str]:
@@ -45,6 +45,11 @@ _TOKENS: Final = {
 }
 
 
+def _describe_length(tokens: Tokeniser) -> str:
+    """Return the note on the tokens that lengths count."""
+    return f"mean length: {_TOKENS[tokens]}"
+
+
 def render_statistics(statistics: BenchmarkStatistics, width: int | None = None) -> str:
     """Render the statistics of test sets as Table 2 of the paper; `width`: columns to wrap at, None does not wrap."""
     head = ["", "domain", "document type", "documents", "mean length", "entities", "mentions"]
@@ -52,5 +57,5 @@ def render_statistics(statistics: BenchmarkStatistics, width: int | None = None)
     for split, counts in statistics.tests.items():
         name, *cells = _build_row(split, counts)
         rows.append([name, counts.domain or UNDEFINED, counts.document_type or UNDEFINED, *cells])
-    note = f"mean length: {_TOKENS[statistics.tokens]}"
+    note = _describe_length(statistics.tokens)
     return "\n\n".join([draw_text([head, *rows], width=width), wrap_text(note, width)]) + "\n"

@@ -43,7 +43,7 @@ class TrainingOptions:
     `frozen_mask_prob`: probability that an entity is masked in these epochs.
     `weak_labels`: also learn from other occurrences of the titles of a document's entities.
     `single_mention`: learn from one random mention per window.
-    `title_context`: read the title of the document before each window.
+    `title_context`: read the title of the document, or else its id, before each window.
     """
 
     epochs: int = 6

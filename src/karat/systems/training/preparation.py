@@ -212,6 +212,9 @@ def _to_snippets(
         counts[OUTSIDE_VOCABULARY] += gold.count(UNKNOWN_ENTITY)
         counts["mentions without candidates"] += sum(1 for codes_of_mention in candidates if not codes_of_mention)
         title = get_title(document) if options.title_context else ""
+        counts["documents without `title` in `meta`, so their id was read as the title"] += bool(
+            title and not document.meta.get("title")
+        )
         spans = [(start, end) for start, end, _ in mentions]
         texts.append(MarkedText(document.text, spans, gold, candidates, title))
     snippets = tokenise(texts)

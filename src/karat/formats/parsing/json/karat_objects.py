@@ -99,7 +99,7 @@ def _get_field_names(object_type: type[msgspec.Struct], path: str) -> tuple[str,
 
 
 def _suggest_field(problem: str, object_type: type[msgspec.Struct]) -> str:
-    """Return the question whether a field was meant by the unknown one in a validation message of msgspec, or `""`."""
+    """Return advice about the unknown field in a validation message of msgspec: a similar field, or `meta`; or `""`."""
     match = re.match(r"Object contains unknown field `(.*?)`(?: - at `(.*)`)?$", problem)
     if match is None:
         return ""
@@ -111,7 +111,9 @@ def _suggest_field(problem: str, object_type: type[msgspec.Struct]) -> str:
         if field in fields and name in {synonym.replace("_", "") for synonym in names}
     ]
     question = format_suggestions(synonyms[:1] or get_close_matches(match[1].lower(), fields, n=1))
-    return f"{question} " if question else ""
+    if question:
+        return f"{question} "
+    return f"Put `{match[1]}` into the object `meta`, or delete it. " if "meta" in fields else ""
 
 
 def _explain_problem(problem: str, object_type: type[msgspec.Struct]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from shutil import rmtree
+from shutil import copymode, rmtree
 from typing import Any, Final
 
 import numpy as np
@@ -121,6 +121,7 @@ class TrainedLinker:
             save_file(_copy_weights(self.model), part / _WEIGHTS)
             self.pieces.save(part)
             _write_json(part / _CONFIG, self.model.encoder.config.to_dict())
+            copymode(part / _CONFIG, part / _WEIGHTS)  # safetensors lets only the owner read its files
             vocabulary = {"ids": list(self.entities), "names": list(self.names)}
             if self.descriptions:
                 vocabulary["descriptions"] = list(self.descriptions)
