@@ -377,6 +377,7 @@ def spans(run):
     }
 
 
+NO_LIST = "no list of predictions in the answer"
 FOUND = {"d1": [(0, 12, "Q7259"), (36, 42, "Q84")]}
 ENTRIES = [{"mention": "Ada Lovelace", "qid": "Q7259"}, {"mention": "London", "qid": "Q84"}]
 
@@ -510,6 +511,40 @@ def test_one_array_a_fenced_file_and_a_folder(tmp_path):
     assert spans(karat.load_run(folder, corpus=GOLD, format="llm")) == FOUND | {"d2": []}
 
 
+def test_fences_and_thoughts_in_answers_lose_no_other_answer_of_an_array(tmp_path):
+    """The text from a fence in one answer to the end of an indented file was read as if it were in the fence."""
+    answers = {"d1": FENCED, "d2": "<think>I am not su"}
+    records = [{"id": doc_id, "response": answer} for doc_id, answer in answers.items()]
+    for text in (json.dumps(records, indent=1), json.dumps(records[::-1], indent=1)):
+        run = read(tmp_path, text, "a.json")
+        assert spans(run) == FOUND | {"d2": []}
+        assert {response.id: response.error for response in run} == {"d1": None, "d2": NO_LIST}
+    cut_off = json.dumps([*records, {"id": "d3", "response": "[]"}], indent=1)[:-10].replace("<think>", "")
+    run = read(tmp_path, cut_off, "a.json")
+    assert (spans(run), run.skipped[TRUNCATED]) == (FOUND | {"d2": []}, 1)
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved/d1.json").write_text(json.dumps({"choices": [{"message": {"content": FENCED}}]}, indent=1))
+    assert spans(karat.load_run(tmp_path / "saved", corpus=GOLD, format="llm")) == FOUND
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"d1": [{"text": "Ada Lovelace", "id": "Q7259"}, {"text": "London", "id": "Q84"}], "d2": []},
+        {"d1": {"mentions": [["Ada Lovelace", "Q7259"], ["London", "Q84"]]}, "d2": {"mentions": []}},
+        {"d1": FENCED, "d2": "[]"},
+    ],
+)
+def test_an_object_from_documents_to_answers_is_recognised(tmp_path, answers, indent):
+    assert spans(read(tmp_path, json.dumps(answers, indent=indent), "a.json")) == FOUND | {"d2": []}
+
+
+def test_an_object_of_other_texts_is_no_object_from_documents_to_answers(tmp_path):
+    with pytest.raises(InputError, match="unknown format"):
+        read(tmp_path, json.dumps({"nr": "d1", "said": FENCED}) + "\n")
+
+
 def test_entries_that_name_their_documents(tmp_path):
     rows = [
         {"doc_id": "d1", "mention": "Ada Lovelace", "qid": "Q7259"},
@@ -548,6 +583,39 @@ def test_a_saved_completion_is_of_the_document_of_its_file(tmp_path, completion)
     )
     (response,) = karat.load_run(tmp_path, corpus=GOLD, format="llm")
     assert (response.id, response.error, response.tokens) == ("d1", None, 265)
+
+
+MENTIONS = {"mentions": [{"text": "Ada Lovelace", "qid": "Q7259"}, {"text": "London", "qid": "Q84"}]}
+CALL = {"type": "function", "function": {"name": "link", "arguments": json.dumps(MENTIONS)}}
+SEARCH = {"type": "web_search_call", "arguments": '{"mentions": ["London"]}'}
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        {"choices": [{"message": {"content": None, "tool_calls": [CALL]}}]},
+        {"choices": [{"message": {"content": "", "tool_calls": [CALL]}}]},
+        {"choices": [{"message": {"content": json.dumps(MENTIONS), "tool_calls": []}}]},
+        {"choices": [{"message": {"content": json.dumps(MENTIONS), "tool_calls": None}}]},
+        {
+            "type": "message",
+            "content": [{"type": "text", "text": "I link."}, {"type": "tool_use", "name": "link", "input": MENTIONS}],
+        },
+        {"object": "response", "output": [SEARCH, {"type": "function_call", "arguments": json.dumps(MENTIONS)}]},
+    ],
+)
+def test_arguments_of_tool_calls_are_the_answer(tmp_path, completion):
+    """Structured answers come as the arguments of a call; without calls, the text counts."""
+    assert spans(read(tmp_path, json.dumps({"id": "d1", "response": completion}) + "\n")) == FOUND
+
+
+def test_several_tool_calls_are_one_answer(tmp_path):
+    calls = [
+        {"type": "function", "function": {"name": "link", "arguments": json.dumps(mention)}}
+        for mention in MENTIONS["mentions"]
+    ]
+    body = {"choices": [{"message": {"content": None, "tool_calls": calls}}]}
+    assert spans(read(tmp_path, json.dumps({"custom_id": "d1", "response": {"body": body}}) + "\n")) == FOUND
 
 
 def test_tokens_of_a_completion_in_a_field_are_read(tmp_path):

@@ -93,6 +93,8 @@ def test_a_row_of_data_is_no_header(tmp_path):
         ("d1,0,6,0.5", "doc=1,start=2,end=3,entity=…,score=4"),
         ("doc,start,end,entity,type,score", "doc=doc,start=start,end=end,entity=entity,type=type,score=score"),
         ("id,spans.start,spans.end,spans.qid,label", "doc=id,start=spans.start,end=spans.end,entity=spans.qid"),
+        ("doc_id,mention,title", "doc=doc_id,mention=mention,entity=title"),
+        ("id,links.surface,links.qid,links.score", "doc=id,mention=links.surface,entity=links.qid,score=links.score"),
         ("Doc ID,Start,End,QID", "'doc=Doc ID,start=Start,end=End,entity=QID'"),
     ],
 )

@@ -411,6 +411,7 @@ def test_predictions_that_cannot_match():
         health(("Angela_Merkel", "Angela Merkel"), ("Rome", "Rome")).remedy
         == "write names in the same way on both sides"
     )
+    assert health(("Q1", "Q1"), ("Q2", "Angela_Merkel"), ("Q3", "Angela Merkel")).remedy.startswith("try --kb DIR")
     assert health(("Angela_Merkel", "Rome"), ("Rome", "New_York")).is_healthy
     assert health(("Q1", None), (None, BERLIN)).unmatchable == 1
     assert health((None, BERLIN)).unmatchable == 0  # nothing to match

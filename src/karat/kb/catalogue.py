@@ -61,8 +61,11 @@ def split_kb_name(name: str) -> list[str]:
     return [name] if Path(name).exists() or not all(parts) else parts
 
 
-def open_snapshot(name_or_path: str | os.PathLike[str]) -> Snapshot:
-    """Open a snapshot by its folder or name; raise `InputError` if there is none, or only tab-separated tables."""
+def open_snapshot(name_or_path: str | os.PathLike[str], *, alternative: str = "") -> Snapshot:
+    """Open a snapshot by its folder or name; raise `InputError` if there is none, or only tab-separated tables.
+
+    `alternative`: another remedy for a folder of tables than to convert it.
+    """
     snapshot = _find_snapshot(name_or_path)
     if snapshot is None:
         open_kb(name_or_path)  # raises if there is no knowledge base at all
@@ -71,7 +74,7 @@ def open_snapshot(name_or_path: str | os.PathLike[str]) -> Snapshot:
             actual="a folder of tab-separated tables",
             expected="a snapshot",
             remedy="Convert it: karat kb import "
-            f"{shlex.quote(os.fspath(name_or_path))} --date YYYY-MM-DD --out SNAPSHOT",
+            f"{shlex.quote(os.fspath(name_or_path))} --date YYYY-MM-DD --out SNAPSHOT{alternative}",
         )
     return snapshot
 

@@ -533,6 +533,14 @@ def test_a_system_in_brackets_keeps_its_own_knowledge_base(karat_cli, titles):
     assert row["system"] == "popular[kb=starter]"
 
 
+@pytest.mark.parametrize("system", ["popular", "llm[url=http://localhost:1/v1]:small"])
+def test_tables_for_a_system_that_needs_a_snapshot_are_an_error_that_names_the_other_use(karat_cli, titles, system):
+    ran = karat_cli("run", system, "--on", "titles.jsonl", "--kb", "tables")
+    assert ran.code == 2
+    assert "karat kb import tables --date YYYY-MM-DD" in ran.err
+    assert "To use it in the scoring only, name the snapshot of the system too, as in SYSTEM[kb=starter]" in ran.err
+
+
 @pytest.mark.parametrize(
     ("system", "more"),
     [

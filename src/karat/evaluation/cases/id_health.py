@@ -473,7 +473,8 @@ def _suggest_remedy(
         and count_unmatched(lambda scheme: scheme.replace(WIKIPEDIA, DBPEDIA)) < n_unmatchable
     ):
         return f"try {format_setting('ids', 'bridged')}"
-    if {_TITLES[_SPACES], _TITLES[_UNDERSCORES]} <= gold.schemes.keys() ^ predictions.schemes.keys():
+    spellings = [{_TITLES[_SPACES], _TITLES[_UNDERSCORES]} & side.schemes.keys() for side in (gold, predictions)]
+    if len(spellings[0]) == len(spellings[1]) == 1 and spellings[0] != spellings[1]:
         return "write names in the same way on both sides"
     if (titles := _suggest_titles(gold, predictions, id_setting, kb)) is not None:
         return titles

@@ -31,8 +31,11 @@ from karat.formats.parsing.surfaces.answers import (
 from karat.formats.parsing.surfaces.entries import (
     LEFT_CONTEXT_NAMES,
     LIST_NAMES,
+    count_gaps,
     extract_entries,
+    has_unknown_fields,
     is_entry,
+    is_title,
     replace_surrogates,
 )
 from karat.formats.parsing.surfaces.json_extraction import extract_json
@@ -56,6 +59,8 @@ class _Record(NamedTuple):
 
     fields: Mapping[str, Any]
     location: str
+    counts: Mapping[str, int] = {}
+    """Counts of what its file does not have, by description; of a file, only the first record has them."""
 
 
 def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Run:
@@ -69,7 +74,7 @@ def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Ru
 
 def _to_entry(record: _Record) -> ResponseEntry:
     """Convert a record to a response with its location and counts."""
-    counts: Counter[str] = Counter()
+    counts = Counter(record.counts)
     return ResponseEntry(to_answer_response(record.fields, record.location, counts), record.location, counts)
 
 
@@ -101,12 +106,14 @@ def _read_answers(source: ByteSource) -> Iterator[_Record]:
         for fields in members
         if isinstance(fields, dict) and get_document_id(fields) is not None and get_answer(fields) is not None
     ]
+    gaps = count_gaps(values)
     if objects and len(objects) == len(members):
         for number, fields in enumerate(objects, 1):
-            yield _Record(fields, f"{source.label}: entry {number}")
+            yield _Record(fields, f"{source.label}: entry {number}", gaps if number == 1 else {})
     elif grouped := _group_by_document(members):
-        for doc_id, entries in grouped.items():
-            yield _Record({"id": doc_id, "answers": entries}, f"{source.label}, document {doc_id!r}")
+        for number, (doc_id, answer) in enumerate(grouped.items(), 1):
+            fields = {"id": doc_id, "answers" if isinstance(answer, list) else "response": answer}
+            yield _Record(fields, f"{source.label}, document {doc_id!r}", gaps if number == 1 else {})
     elif extract_entries(values, Counter()) is None and (names := _list_record_fields(members)):
         raise _unnamed_answer_error(source, names)
     else:
@@ -136,18 +143,14 @@ def _unnamed_answer_error(source: ByteSource, names: Sequence[str]) -> InputErro
     )
 
 
-def _group_by_document(members: Sequence[object]) -> dict[str, list[object]]:
-    """Group entries by document: those of an object from documents to lists, or entries that name their document.
+def _group_by_document(members: Sequence[object]) -> dict[str, object]:
+    """Return answers by document: those of an object from documents to answers, or entries that name their document.
 
     Return an empty dictionary if `members` have neither form.
     """
     single = members[0] if len(members) == 1 else None
-    if isinstance(single, dict) and not single.keys() & {*LIST_NAMES}:
-        lists = {
-            replace_surrogates(doc_id) or "": entries for doc_id, entries in single.items() if isinstance(entries, list)
-        }
-        if len(lists) == len(single) and all(is_entry(entry) for entries in lists.values() for entry in entries):
-            return lists
+    if isinstance(single, dict) and _has_answers_by_document(single):
+        return {replace_surrogates(doc_id) or "": answer for doc_id, answer in single.items()}
     grouped: dict[str, list[object]] = {}
     for member in members:
         if not _has_document_name(member) or not isinstance(member, dict):
@@ -156,7 +159,30 @@ def _group_by_document(members: Sequence[object]) -> dict[str, list[object]]:
         grouped.setdefault(doc_id, []).append(
             {key: value for key, value in member.items() if key not in DOCUMENT_NAMES}
         )
-    return grouped
+    return {**grouped}
+
+
+def _has_answers_by_document(fields: Mapping[str, object]) -> bool:
+    """Return whether an object without known fields has an answer in each: a list, an object with one, or text.
+
+    Most texts must contain entries, because other fields of an unknown record are texts, too.
+    """
+    lists = [answer for value in fields.values() if (answer := _get_entry_list(value)) is not None]
+    texts = [value for value in fields.values() if isinstance(value, str)]
+    return (
+        has_unknown_fields(fields)
+        and len(lists) + len(texts) == len(fields)
+        and all(is_entry(entry) for entries in lists for entry in entries)
+        and 2 * sum(extract_entries(extract_json(text), Counter()) is not None for text in texts)
+        >= len(texts) + bool(texts)
+    )
+
+
+def _get_entry_list(value: object) -> list[object] | None:
+    """Return a list, or the list in an object that has it under one of `LIST_NAMES`; None for other values."""
+    if isinstance(value, Mapping):
+        value = next((value[name] for name in LIST_NAMES if name in value), None)
+    return value if isinstance(value, list) else None
 
 
 def _has_document_name(entry: object) -> bool:
@@ -184,6 +210,8 @@ def _recognises(head: bytes) -> bool:
     if head.lstrip().startswith(b"```") or _is_answer_table(head):
         return True
     is_array = head.lstrip().startswith(b"[")
+    if not is_array and _is_answer_by_document(head):
+        return True
     first = parse_first_element(head) if is_array else None
     records = ([first] if isinstance(first, dict) else []) if is_array else parse_first_objects(head)
     answered = next((fields for fields in records if not is_empty(get_answer(fields))), None)
@@ -210,6 +238,17 @@ def _is_answer(fields: Mapping[str, Any], *, is_array: bool) -> bool:
         return True
     entries = answer if isinstance(answer, list) else []
     return bool(entries) and all(is_entry(entry) and (is_array or _has_no_span(entry)) for entry in entries)
+
+
+def _is_answer_by_document(head: bytes) -> bool:
+    """Return whether the first bytes are one object from documents to answers, with links and without spans."""
+    objects = parse_first_objects(head.replace(b"\n", b" "))  # no JSON string has a line end
+    if len(objects) != 1 or len(parse_first_objects(head)) > 1:
+        return False
+    lists = [entries for value in objects[0].values() if (entries := _get_entry_list(value)) is not None]
+    return _has_answers_by_document(objects[0]) and all(
+        _has_no_span(entry) and (isinstance(entry, list) or is_title(entry)) for entries in lists for entry in entries
+    )
 
 
 def _has_no_span(entry: object) -> bool:

@@ -48,9 +48,17 @@ _POPULARITY_COUNTS: Final = 10.0
 """The number of counts per surface form that the popularity of its entities is worth."""
 
 
+def open_system_snapshot(name: str) -> Snapshot:
+    """Open the snapshot of a system; the error for a folder of tables says how to use it in the scoring only."""
+    return open_snapshot(
+        name,
+        alternative=". To use it in the scoring only, name the snapshot of the system too, as in SYSTEM[kb=starter]",
+    )
+
+
 def open_snapshots(kb: str) -> tuple[Snapshot, ...]:
     """Open the snapshots that an option `kb` names, joined by `+`."""
-    return tuple(open_snapshot(name) for name in split_kb_name(kb))
+    return tuple(open_system_snapshot(name) for name in split_kb_name(kb))
 
 
 def snapshot_metadata(kb: str) -> dict[str, str]:

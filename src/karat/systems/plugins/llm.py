@@ -16,7 +16,6 @@ import msgspec
 
 from karat.formats.parsing.surfaces.entries import TRUNCATED, describe_unread_list, extract_entries, to_prediction
 from karat.formats.parsing.surfaces.json_extraction import extract_json
-from karat.kb.catalogue import open_snapshot
 from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, recognise_id
 from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.protocol import IdStatus
@@ -31,6 +30,7 @@ from karat.systems.adapters.program import locate_predictions
 from karat.systems.adapters.service_responses import parse_json
 from karat.systems.adapters.telemetry import count_event, get_credential, report_final_error, report_reply
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
+from karat.systems.linking.lexicon import open_system_snapshot
 
 UNPARSEABLE: Final = "unparseable responses"
 REPAIRED: Final = "responses with JSON inside other text"
@@ -144,7 +144,7 @@ def _start(options: _LlmOptions, gold_mentions: bool) -> Link:
 
 def _make_reader(options: _LlmOptions) -> Callable[[Document, bytes], Response]:
     """Return the function that reads the endpoint's reply, with the snapshot and the prices of the options."""
-    snapshot = open_snapshot(options.kb) if options.kb else None
+    snapshot = open_system_snapshot(options.kb) if options.kb else None
     prices = LlmPrices(*(None if price < 0 else price for price in (options.price_in, options.price_out)))
     return lambda document, body: parse_llm_response(document, body, snapshot, prices)
 
@@ -153,7 +153,7 @@ def _fingerprint(options: _LlmOptions) -> Mapping[str, str]:
     """Return manifest entries: a hash of the prompt, and name and digest of the snapshot if there is one."""
     values = {"prompt": hashlib.sha256(_read_prompt(options).encode()).hexdigest()[:8]}
     if options.kb:
-        snapshot = open_snapshot(options.kb)
+        snapshot = open_system_snapshot(options.kb)
         values["snapshot"] = f"{snapshot.name}@{snapshot.digest}"
     return values
 

@@ -38,16 +38,20 @@ TEXT_ANSWER_NAMES: Final = (
 """Fields of a record for the answer; the first present one counts."""
 REPLY_NAMES: Final = ("response", "completion", "answer", "reply", "raw")
 """Fields that may have a whole reply of an API instead of its text."""
+_CALLS: Final = "tool_calls"
 _REPLY_PATHS: tuple[tuple[str | int, ...], ...] = (
+    ("choices", 0, "message", _CALLS),
     ("choices", 0, "message", "content"),
     ("message", "content"),
     ("output",),
     ("content",),
 )
 _ANSWER_PATHS: tuple[tuple[str | int, ...], ...] = (
+    ("response", "body", "choices", 0, "message", _CALLS),
     ("response", "body", "choices", 0, "message", "content"),
     ("response", "body", "output"),
     *((name, *path) for name in REPLY_NAMES for path in _REPLY_PATHS),
+    ("choices", 0, "message", _CALLS),
     ("choices", 0, "message", "content"),
     ("result", "message", "content"),
     ("message", "content"),
@@ -62,6 +66,12 @@ _USAGE_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("message", "usage"),
     ("usage",),
 )
+_ARGUMENT_PATHS: Final = {
+    "function": ("function", "arguments"),
+    "function_call": ("arguments",),
+    "tool_use": ("input",),
+}
+"""Paths to the arguments of a tool call, by its type."""
 _NO_LIST = "no list of predictions in the answer"
 _EMPTY = "the answer is empty"
 
@@ -69,13 +79,16 @@ _EMPTY = "the answer is empty"
 def get_answer(fields: Mapping[str, Any]) -> object:
     """Return the answer of a record: text, a list of entries, or an object that contains them; None without any.
 
-    A record of an error or failed request has an empty answer, and so has one whose answer is null.
+    The arguments of tool calls are the answer. A record of an error or failed request has an empty answer, and so has
+    one whose answer is null.
     """
     for path in _ANSWER_PATHS:
         value = get_path(fields, path)
         if isinstance(value, list) and path[0] not in LIST_NAMES:
-            parts = [_get_part_text(part) for part in value]
-            value = "\n".join(part for part in parts if part is not None) if any(parts) else value
+            parts = [_get_call_arguments(part) for part in value]
+            parts = parts if any(parts) else [_get_part_text(part) for part in value]
+            text = "\n".join(part for part in parts if part is not None)
+            value = text or (None if path[-1] == _CALLS else value)
         if isinstance(value, str | list) or _is_parsed_answer(path, value):
             return value
     is_error = fields.get("error") is not None or get_path(fields, ("result", "type")) not in (None, "succeeded")
@@ -92,6 +105,16 @@ def _is_null(fields: Mapping[str, Any], path: Sequence[str | int]) -> bool:
     """Return whether there is a null at a path into nested JSON."""
     parent = get_path(fields, path[:-1])
     return isinstance(parent, Mapping) and path[-1] in parent and parent[path[-1]] is None
+
+
+def _get_call_arguments(part: object) -> str | None:
+    """Return the arguments of a tool call in an answer, as JSON, or None for other parts.
+
+    Calls of the provider's own tools, such as searches, have other types.
+    """
+    path = _ARGUMENT_PATHS.get(str(part.get("type"))) if isinstance(part, Mapping) else None
+    arguments = None if path is None else get_path(part, path)
+    return arguments if isinstance(arguments, str | None) else json.dumps(arguments)
 
 
 def _get_part_text(part: object) -> str | None:

@@ -15,6 +15,7 @@ from karat.formats.parsing.surfaces.entries import (
     LINK_NAMES,
     SCORE_NAMES,
     START_NAMES,
+    TEXT_NAMES,
     TYPE_NAMES,
 )
 from karat.model.errors import UnknownNameError, UsageError
@@ -167,6 +168,7 @@ _COMMON_NAMES: Final[Mapping[str, Sequence[str]]] = {
     "end": (*END_NAMES, "to"),
     "entity": (*ID_NAMES, "entity", *LINK_NAMES),
 }
+_MENTION_NAMES: Final = tuple(name for name in TEXT_NAMES if name not in ("text", "span"))  # these have other roles too
 _OPTIONAL_NAMES: Final[Mapping[str, Sequence[str]]] = {"type": TYPE_NAMES, "score": SCORE_NAMES}
 
 
@@ -185,12 +187,13 @@ def suggest_roles(columns: Iterable[str]) -> str:
 
     Document, span and link are guessed from common names, and type and score if there are any. The cells of a table
     without header are guessed from their form. The role text is added if mentions are nested, so that a column `text`
-    cannot be that of a mention. Without a column of offsets, also suggest the roles of answers.
+    cannot be that of a mention. Without a column of offsets, suggest a column of mentions, or else also the roles of
+    answers.
     """
     names = list(columns)
     roles = _number_roles(names) if is_data_row(names) else _guess_roles(names)
     answers = f", or {format_roles({'doc': roles['doc'], 'response': '…'})} for answers of a language model"
-    return format_roles(roles) + answers * (roles["start"] == "…" == roles["end"])
+    return format_roles(roles) + answers * (roles.get("start") == "…" == roles["end"])
 
 
 def _number_roles(cells: Sequence[str]) -> dict[str, str]:
@@ -215,9 +218,13 @@ def _guess_roles(columns: Sequence[str]) -> dict[str, str]:
     roles = {
         role: next((normalised[n] for n in names if n in normalised), "…") for role, names in _COMMON_NAMES.items()
     }
+    mention = next((normalised[n] for n in _MENTION_NAMES if n in normalised), None)
+    if mention is not None and roles["start"] == "…" == roles["end"]:
+        roles = {"doc": roles["doc"], "mention": mention, "entity": roles["entity"]}
+    located = roles.get("start", mention or "")
     for role, common_names in _OPTIONAL_NAMES.items():
         name = next((normalised[n] for n in common_names if n in normalised), None)
-        if name is not None and name.rpartition(".")[0] == roles["start"].rpartition(".")[0]:  # fields of one list
+        if name is not None and name.rpartition(".")[0] == located.rpartition(".")[0]:  # fields of one list
             roles[role] = name
     if "text" in nested_first and "." in nested_first[0]:
         roles["text"] = "text"

@@ -155,14 +155,26 @@ def extract_entries(values: Sequence[JsonValue], counts: Counter[str]) -> list[o
         counts[EARLIER_LISTS] += max(0, len(text_lists) - 1)
         return text_lists[-1] if text_lists else None
     counts[EARLIER_LISTS] += len(non_empty) - 1 + bool(single_entries)
-    counts[TRUNCATED] += not non_empty[-1][1].is_complete
-    counts[INVALID_ENTRIES] += non_empty[-1][1].n_invalid
+    counts.update(count_gaps([non_empty[-1][1]]))
     return non_empty[-1][0]
+
+
+def count_gaps(values: Sequence[JsonValue]) -> Mapping[str, int]:
+    """Count lists that are truncated or invalid, and members that are missing because they are invalid JSON."""
+    return {
+        TRUNCATED: sum(not value.is_complete for value in values),
+        INVALID_ENTRIES: sum(value.n_invalid for value in values),
+    }
+
+
+def has_unknown_fields(fields: Mapping[str, object]) -> bool:
+    """Return whether no name in an object is one of a field, so that the names may be texts or ids of documents."""
+    return _FIELD_NAMES.isdisjoint(_normalise_names(fields))
 
 
 def has_entries(value: Mapping[str, object]) -> bool:
     """Return whether an object contains entries, or is one with a link; a text alone may be the answer of an API."""
-    return (not is_entry(value) or _is_title(value)) and extract_entries([JsonValue(value)], Counter()) is not None
+    return (not is_entry(value) or is_title(value)) and extract_entries([JsonValue(value)], Counter()) is not None
 
 
 def describe_unread_list(values: Sequence[JsonValue]) -> str:
@@ -216,7 +228,7 @@ def _read_title_mapping(value: object) -> list[object]:
     for name in LIST_NAMES:
         if pairs := _read_title_mapping(fields.get(name)):
             return pairs
-    if not fields.keys().isdisjoint(_FIELD_NAMES) or not all(map(_is_title, value.values())):
+    if not has_unknown_fields(value) or not all(map(is_title, value.values())):
         return []
     return [
         {**link, "text": text} if isinstance(link, dict) else {"text": text, "entity": link}
@@ -235,7 +247,7 @@ def _read_texts(value: object) -> list[object]:
     return [{"text": text} for text in value] if is_text_list and isinstance(value, list) else []
 
 
-def _is_title(value: object) -> bool:
+def is_title(value: object) -> bool:
     """Return whether a JSON value of an object from texts to titles names an entity or none."""
     if isinstance(value, dict):
         return not _normalise_names(value).keys().isdisjoint({*ID_NAMES, *LINK_NAMES, "entity"})

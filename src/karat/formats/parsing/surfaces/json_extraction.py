@@ -12,7 +12,7 @@ import msgspec
 from karat.model.json.decoder import find_json_prefix
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_FENCE = re.compile(r"```[^\n`\"]*\n(.*?)(?:```|\Z)", re.DOTALL)  # indented JSON has a quote behind fences in strings
 _OPENING = re.compile(r"[\[{]")
 _SEPARATORS = re.compile(r"(?:[\s,;…]|\.{3}|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)  # also comments
 _NEXT_OBJECT = re.compile(r"\{[^][{}]*\}\s*,\s*(?=\{)")  # behind an object without lists and objects
@@ -41,11 +41,15 @@ def extract_json(output: str) -> list[JsonValue]:
     """Return the JSON arrays and objects in a model's output, in order: those in Markdown fences, or else all.
 
     The model's reasoning, in a tag such as `<think>`, is ignored. A truncated list has its complete objects only. An
-    output that is one JSON string is read as the text in it.
+    output that is one JSON string is read as the text in it. In an output that is one array or object, fences and tags
+    are part of its strings.
     """
-    quoted = find_json_prefix(output.strip(), 0) if output.lstrip().startswith('"') else None
-    if quoted is not None and isinstance(quoted[0], str):
-        output = quoted[0]
+    stripped = output.strip()
+    value, end = (find_json_prefix(stripped, 0) if stripped.startswith(("[", "{", '"')) else None) or (None, 0)
+    if isinstance(value, str):
+        output = value
+    elif value is not None and end == len(stripped):
+        return [JsonValue(value)]
     without_thoughts = _THOUGHT.sub(" ", output)
     fenced_values = [value for block in _FENCE.findall(without_thoughts) for value in _find_values(block)]
     return fenced_values or list(_find_values(without_thoughts))
