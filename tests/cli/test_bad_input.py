@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import zipfile
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -116,6 +117,25 @@ def test_bad_predictions(name, karat_cli, tmp_path):
     predictions.write_text(content)
     refused(karat_cli("score", path, predictions, "--json", out), f"{predictions}{line}", *said)
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("data", "convert", "predictions.jsonl", "gold.jsonl", "--gold", "gold.jsonl"),
+        ("data", "convert", "predictions.jsonl", "./gold.jsonl", "--gold", "gold.jsonl"),
+        ("kb", "resolve", "predictions.jsonl", "gold.jsonl", "--gold", "gold.jsonl"),
+        ("score", "demo", "demo", "--tune-on", "gold.jsonl", "--json", "gold.jsonl"),
+    ],
+)
+def test_files_that_options_name_are_not_overwritten(karat_cli, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    Path("gold.jsonl").write_text(gold())
+    Path("predictions.jsonl").write_text(prediction())
+    ran = karat_cli(*arguments)
+    assert ran.code == 2
+    assert "gold.jsonl is an input and would be overwritten" in ran.err
+    assert Path("gold.jsonl").read_text() == gold()
 
 
 def test_what_is_read_is_not_overwritten(karat_cli, tmp_path):
