@@ -30,6 +30,7 @@ def prediction(**changes):
 
 
 BAD_GOLD = {
+    "negative start": (prediction(start=-3), ":1", "0 <= start < end", "Count from 0"),
     "inverted span": (label(start=3, end=0), ":1", "0 <= start < end"),
     "empty span": (label(start=3), ":1", "0 <= start < end"),
     "negative span": (label(start=-1), ":1", "0 <= start < end"),

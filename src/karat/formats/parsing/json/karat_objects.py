@@ -71,7 +71,7 @@ def convert_object(
 
 
 def check_keys(fields: Mapping[str, object], location: str) -> None:
-    """Raise `InputError` if the keys of an object seem to be document ids: all have objects, or all lists of objects."""
+    """Raise `InputError` if the keys of an object seem to be document ids: all have objects, or lists of objects."""
     names = {*Document.__struct_fields__, *Response.__struct_fields__, *chain(*_FIELD_SYNONYMS.values())}
     values = list(fields.values())
     members = chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
