@@ -30,7 +30,6 @@ def prediction(**changes):
 
 
 BAD_GOLD = {
-    "negative start": (prediction(start=-3), ":1", "0 <= start < end", "Count from 0"),
     "inverted span": (label(start=3, end=0), ":1", "0 <= start < end"),
     "empty span": (label(start=3), ":1", "0 <= start < end"),
     "negative span": (label(start=-1), ":1", "0 <= start < end"),
@@ -94,6 +93,7 @@ def test_bad_gold(name, karat_cli, tmp_path):
 
 
 BAD_PREDICTIONS = {
+    "negative start": (prediction(start=-3), ":1", "0 <= start < end", "Count from 0"),
     "inverted span": (prediction(start=3, end=0), ":1", "0 <= start < end", "look swapped", "end=predictions.start"),
     "past the end": (prediction(end=13), ":1", "12 code points"),
     "score of NaN": (prediction(score=float("nan")), ":1", "found nan"),

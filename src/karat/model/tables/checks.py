@@ -282,8 +282,8 @@ def _advise_span_order(item_noun: str) -> str:
     roles = {"doc": "id"} | ({"text": "text"} if item_noun == "label" else {})
     roles |= {role: f"{item_noun}s.{name}" for role, name in _SWAPPED_COLUMNS.items()}
     return (
-        "Start and end look swapped, or the end is a length. Correct them where they are written, or, if all are so, name "
-        f"the columns: in Karat JSONL {format_roles(roles)}, for lengths the role length in place of end"
+        "Start and end look swapped, or the end is a length. Correct them where they are written, or, if all are so, "
+        f"name the columns: in Karat JSONL {format_roles(roles)}, for lengths the role length in place of end"
     )
 
 
