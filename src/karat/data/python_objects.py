@@ -816,14 +816,16 @@ def _read_offset(item: Mapping[str, ForeignObject], part: Literal["start", "end"
     value = _get_first_value(item, part)
     if value is None:
         return None
-    if not isinstance(value, Real) or isinstance(value, bool) or not float(value).is_integer():
-        raise InputError(
-            where,
-            actual=f"{part} {value!r}",
-            expected="an integer from 0",
-            remedy="Pass an int; the order of a tuple is document, start, end, entity, score",
-        )
-    return int(value)
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
+        return int(float(value))
+    raise InputError(
+        where,
+        actual=f"{part} {value!r}",
+        expected="an integer from 0",
+        remedy="Pass an int; the order of a tuple is document, start, end, entity, score",
+    )
 
 
 def _get_first_value(item: Mapping[str, ForeignObject], part: str) -> ForeignObject:
