@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import zipfile
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -92,6 +93,7 @@ def test_bad_gold(name, karat_cli, tmp_path):
 
 
 BAD_PREDICTIONS = {
+    "negative start": (prediction(start=-3), ":1", "0 <= start < end", "Count from 0"),
     "inverted span": (prediction(start=3, end=0), ":1", "0 <= start < end", "look swapped", "end=predictions.start"),
     "past the end": (prediction(end=13), ":1", "12 code points"),
     "score of NaN": (prediction(score=float("nan")), ":1", "found nan"),
@@ -116,6 +118,25 @@ def test_bad_predictions(name, karat_cli, tmp_path):
     predictions.write_text(content)
     refused(karat_cli("score", path, predictions, "--json", out), f"{predictions}{line}", *said)
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("data", "convert", "predictions.jsonl", "gold.jsonl", "--gold", "gold.jsonl"),
+        ("data", "convert", "predictions.jsonl", "./gold.jsonl", "--gold", "gold.jsonl"),
+        ("kb", "resolve", "predictions.jsonl", "gold.jsonl", "--gold", "gold.jsonl"),
+        ("score", "demo", "demo", "--tune-on", "gold.jsonl", "--json", "gold.jsonl"),
+    ],
+)
+def test_files_that_options_name_are_not_overwritten(karat_cli, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    Path("gold.jsonl").write_text(gold())
+    Path("predictions.jsonl").write_text(prediction())
+    ran = karat_cli(*arguments)
+    assert ran.code == 2
+    assert "gold.jsonl is an input and would be overwritten" in ran.err
+    assert Path("gold.jsonl").read_text() == gold()
 
 
 def test_what_is_read_is_not_overwritten(karat_cli, tmp_path):

@@ -111,7 +111,7 @@ def rename(item, name, other):
         (RESPONSE, GOLD, "found predictions; expected gold labels.*Pass the gold standard first"),
         (GOLD, rename(RESPONSE, "predictions", "preds"), "unknown field `preds`.*Did you mean 'predictions'"),
         (GOLD, {"id": "a", "preds": []}, "unknown field `preds`.*Did you mean 'predictions'"),
-        (GOLD, ("a", 0.5, 3, "Q1"), "Expected `int`, got `float` - at .*start"),
+        (GOLD, ("a", 0.5, 3, "Q1"), r"found start 0\.5; expected an integer from 0"),
     ],
 )
 def test_misspelt_fields_of_dictionaries_are_named_as_in_files(gold, predictions, message):
@@ -354,7 +354,7 @@ def test_results_are_not_predictions(gold, prior):
 def test_several_runs_in_place_of_one_name_the_function_for_them():
     run = karat.load_run("demo/noisy")
     for runs in ([run, run], {"a": run}):
-        with pytest.raises(karat.UsageError, match=r"Pass one Run, or all to karat\.evaluate_runs\."):
+        with pytest.raises(karat.UsageError, match=r"all to karat\.evaluate_runs or karat\.compare\."):
             karat.evaluate("demo", runs)
 
 

@@ -182,3 +182,14 @@ def test_a_file_of_skipped_lines_says_so(tmp_path):
     path = write(tmp_path / "mine.jsonl", [{"id": "d1", "predictions": None}])
     with pytest.raises(InputError, match="null at `predictions`, and no other valid document; expected a list"):
         karat.load_run(path, on_error="skip")
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_document_ids_as_keys_are_named(tmp_path, indent):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(MENTIONS, indent=indent), encoding="utf-8")
+    with pytest.raises(InputError, match=r"ids of documents as keys, such as 'd1'.*\{\"id\": \"…\", \"predictions\""):
+        karat.load_run(path)
+    path.write_text(json.dumps({row["id"]: without([row], "id")[0] for row in GOLD}, indent=indent), encoding="utf-8")
+    with pytest.raises(InputError, match="ids of documents as keys, such as 'd1'"):
+        karat.load(path)

@@ -434,6 +434,15 @@ def test_predictions_that_a_knowledge_base_does_not_know():
     )  # it lists no entities
 
 
+def test_numbers_in_place_of_qids():
+    assert health(("Q1", "64"), ("Q2", "36")).remedy == (
+        "write Q64 for 64 if the numbers are QIDs, or try --kb DIR of karat score, with ids of both kinds in "
+        "DIR/same_as.tsv"
+    )
+    assert health(("64", "Q64")).remedy.startswith("write Q64 for 64")
+    assert health(("mesh:D1", "64")).remedy.startswith("try --kb DIR")
+
+
 def test_no_links_no_word_about_ids():
     assert karat.evaluate(*sides(("Q1", BERLIN)), settings={"match": "mention"}).id_health is None
     assert karat.evaluate(*sides(("Q1", BERLIN)), profile="neleval", measures="sets::span").id_health is None

@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat import Corpus, Document, Label, Prediction, Response, Run
-from karat.evaluation.measures import expand_measure, get_measure, split_views
+from karat.evaluation.measures import expand_measure, get_measure, list_short_names, split_views
 from karat.model.errors import KaratError, UnknownNameError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.registry import has_plugin
@@ -38,6 +38,32 @@ PRF = ("micro.p", "micro.r", "micro.f1")
 )
 def test_names_of_other_tools_are_measures(text, names):
     assert expand_measure(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "measure"),
+    [
+        ("F1", "strong:micro.f1"),
+        ("precision", "strong:micro.p"),
+        ("Recall", "strong:micro.r"),
+        ("macro precision", "strong:macro.p"),
+        ("accuracy", "strong:accuracy"),
+        ("ndcg", "strong:macro.ndcg"),
+    ],
+)
+def test_the_heads_of_tables_are_explained(text, measure):
+    explanation = karat.explain(text)
+    assert explanation == f"{text} needs a match relation, such as {measure}.\n{karat.explain(measure)}"
+
+
+def test_every_short_name_is_explained():
+    for short_name in list_short_names():
+        assert f"such as strong:{short_name}.\n" in karat.explain(short_name)
+
+
+def test_a_misspelt_measure_is_suggested():
+    with pytest.raises(UnknownNameError, match="Did you mean 'recall'"):
+        karat.explain("recal")
 
 
 @pytest.mark.parametrize("text", ["F1", "micro F1", "InKB EE", "InKB nonsense", "Ma Mw", "D2KB A2KB"])

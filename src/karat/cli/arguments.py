@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import click
 
@@ -42,6 +44,8 @@ def check_paths(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> 
     """Raise `UsageError` if an output file is also an input, if two outputs are the same, or if one cannot be written.
 
     It also raises if standard input is read twice. Paths that are None are skipped; `-` means standard input or output.
+    `inputs` needs only what the arguments of the command do not name as they are, such as the file in `NAME=FILE`; a
+    file that two arguments name is an output and an input.
     """
     if inputs.count("-") > 1:
         raise UsageError("standard input can be read only once. Pass - for one argument.")
@@ -54,9 +58,18 @@ def check_paths(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> 
         targets.add(target)
     for path in files:
         check_output_path(path)
-    for path in filter(None, inputs):
+    counts = Counter(map(_resolve_path, _list_values()))
+    repeated = [path for path in files if counts[_resolve_path(path)] > 1 and Path(path).is_file()]
+    for path in [*filter(None, inputs), *repeated]:
         if path != "-" and _resolve_path(path) in targets:
             raise UsageError(f"{path} is an input and would be overwritten. Write to another file.")
+
+
+def _list_values() -> Iterator[str]:
+    """Yield the texts that the arguments and options of the running command have as values."""
+    context = click.get_current_context(silent=True)
+    for value in () if context is None else context.params.values():
+        yield from (item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, str))
 
 
 def _resolve_path(path: str) -> str:

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from karat.data.custom_tables import CustomTables
 from karat.formats.parsing.annotation_tools.archives import ZIP_MAGIC
+from karat.formats.parsing.json.karat_objects import check_keys
 from karat.formats.parsing.surfaces.columns import is_data_row, suggest_roles
-from karat.formats.parsing.surfaces.table_rows import read_nested_names
+from karat.formats.parsing.surfaces.table_rows import is_json, read_nested_names, read_sample
 from karat.model.errors import InputError, KaratError
 from karat.model.output.command_options import find_options
 from karat.model.registry import get_plugin, list_plugins
@@ -207,7 +208,10 @@ def is_result_file(source: Source) -> bool:
 
 
 def _unknown_format_error(source: Source) -> InputError:
-    """Return the error for an unknown format, with the most similar formats and a remedy."""
+    """Return the error for an unknown format, with the most similar formats and a remedy.
+
+    Raise `InputError` for objects with document ids as keys.
+    """
     if source.is_folder:
         folders = [f"{spec.title} ({name})" for name, spec in list_formats() if spec.recognises_folder is not None]
         return InputError(
@@ -238,6 +242,9 @@ def _unknown_format_error(source: Source) -> InputError:
             remedy='Check the path; a system that predicted nothing has a line {"id": "…", "predictions": []} for each '
             "document",
         )
+    if is_json(source):
+        for row in read_sample(source):
+            check_keys(row.fields, row.location)
     candidates = [f"{match.title} ({match.name}: {match.reason})" for match in find_similar_formats(source)]
     columns = [name for name in read_nested_names(source) if name]
     hint = f", or name the roles of its columns: {suggest_roles(columns)} ({_list_columns(columns)})"

@@ -7,6 +7,7 @@ exactly the fields of Karat JSONL are read like the lines of such a file.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
@@ -192,8 +193,13 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
             f"found {type(data).__name__} that is empty; expected responses or predictions. Of a system that predicted "
             'nothing, pass a response for each document: [{"id": "…", "predictions": []}].'
         )
-    if any(isinstance(item, Run) for item in (data.values() if isinstance(data, Mapping) else items)):
-        raise UsageError("found several systems where one is expected. Pass one Run, or all to karat.evaluate_runs.")
+    if isinstance(data, list | tuple | Mapping) and any(
+        map(_is_system, data.values() if isinstance(data, Mapping) else data)
+    ):
+        raise UsageError(
+            "found several systems where one is expected. Pass one of them, or all to karat.evaluate_runs or "
+            "karat.compare."
+        )
     _check_spans_key(items, spans_key)
     if items and all(isinstance(item, Response) for item in items):
         return Run.from_responses(items, name=system or "run")
@@ -224,6 +230,15 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
     responses = [_build_response(document, texts, skipped) for document in documents]
     own_texts = [document.text for document in documents]
     return Run.from_reader(responses, name=name, metadata=metadata, skipped=skipped, texts=own_texts)
+
+
+def _is_system(item: ForeignObject) -> bool:
+    """Return whether an item is all that one system predicted: a run, a path, or a list of responses."""
+    if isinstance(item, list | tuple):
+        return bool(item) and all(
+            isinstance(member, Response) or (isinstance(member, Mapping) and "predictions" in member) for member in item
+        )
+    return isinstance(item, Run | str | os.PathLike)
 
 
 def is_single_object(data: ForeignObject) -> bool:
@@ -277,7 +292,7 @@ def read_mentions(data: ForeignObject) -> MentionList:
     for number, item in enumerate(mentions, 1):
         where = f"mention {number}"
         fields = {name: item[name] for name in Label.__struct_fields__ if item.get(name) is not None}
-        fields |= {"start": _read_offset(item, "start"), "end": _read_offset(item, "end")}
+        fields |= {"start": _read_offset(item, "start", where), "end": _read_offset(item, "end", where)}
         entity = _read_entity(item, where)
         fields |= {"types": _read_types(item, where)} | ({} if entity is UNLINKED else {"entity": entity})
         _count_unread(_UNREAD_LABEL_FIELDS, set(item) - _LABEL_FIELDS, skipped)
@@ -519,13 +534,14 @@ def _are_mentions(items: Sequence[ForeignObject]) -> bool:
 def _is_tuple_mention(item: ForeignObject) -> bool:
     """Return whether an item is a tuple or list of document id, start, end, and perhaps entity and score.
 
-    Offsets may be floating-point numbers, as in pandas; `_read_offset` checks them.
+    Offsets may be floating-point numbers, as in pandas, or texts, as in the rows of `csv.reader`; `_read_offset` checks
+    them.
     """
     return (
         isinstance(item, list | tuple)
         and 3 <= len(item) <= len(_TUPLE_FIELDS)
         and _is_document_id(item[0])
-        and all(isinstance(offset, Real) for offset in item[1:3])
+        and all(isinstance(offset, str | Real) for offset in item[1:3])
     )
 
 
@@ -723,7 +739,7 @@ def _read_prediction(
         raise InputError(
             where, actual=type(item).__name__, expected="a dictionary", remedy="Pass start, end and entity"
         )
-    start, end = _read_offset(item, "start"), _read_offset(item, "end")
+    start, end = _read_offset(item, "start", where), _read_offset(item, "end", where)
     if start is None or end is None:
         raise InputError(
             where,
@@ -823,11 +839,24 @@ def _read_types(item: Mapping[str, ForeignObject], where: str) -> tuple[str, ...
     return tuple(types)
 
 
-def _read_offset(item: Mapping[str, ForeignObject], part: Literal["start", "end"]) -> ForeignObject:
-    """Return the start or end in a dictionary, or None; a whole floating-point number, as in pandas, as an integer."""
+def _read_offset(item: Mapping[str, ForeignObject], part: Literal["start", "end"], where: str) -> int | None:
+    """Return the start or end in a dictionary, or None; a whole floating-point number, as in pandas, as an integer.
+
+    Raises `InputError` for any other value.
+    """
     value = _get_first_value(item, part)
-    is_whole = isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer()
-    return int(value) if is_whole else value
+    if value is None:
+        return None
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
+        return int(float(value))
+    raise InputError(
+        where,
+        actual=f"{part} {value!r}",
+        expected="an integer from 0",
+        remedy="Pass an int; the order of a tuple is document, start, end, entity, score",
+    )
 
 
 def _get_first_value(item: Mapping[str, ForeignObject], part: str) -> ForeignObject:

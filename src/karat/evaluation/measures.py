@@ -195,13 +195,30 @@ def _suggest_measures(text: str) -> list[str]:
     phrase = correct_words(text)
     if parse_terms(phrase):
         return [phrase]
-    words = re.sub(r"[\s_.-]+", ".", phrase.lower())
-    aggregate, _, word = re.sub(r"\.(score|measure)$", "", words).rpartition(".")
-    word = _SYNONYMS.get(word, word)
-    shorts = [short for short in list_short_names() if short in (word, f"{aggregate or 'micro'}.{word}")]
-    if shorts:
-        return [f"{relation}:{shorts[0]}" for relation in ("strong", "mention")]
+    if (short_name := find_short_name(phrase)) is not None:
+        return [f"{relation}:{short_name}" for relation in ("strong", "mention")]
     return suggest_names(text, [*PRESETS, *SETS])
+
+
+def find_short_name(text: str) -> str | None:
+    """Return the short name, such as `micro.f1`, of a measure without relation, such as `F1`; None if it is no measure.
+
+    Without an aggregate, `text` means the micro average, or the macro average if there is no other.
+    """
+    names = {_normalise_name(short): short for short in list_short_names()}
+    name = _normalise_name(text)
+    aggregate, dot, word = re.sub(r"\.(score|measure)$", "", name).rpartition(".")
+    word = _SYNONYMS.get(word, word)
+    alternatives = [
+        f"{prefix}{part}" for part in (name, f"{aggregate}{dot}{word}") for prefix in ("", "micro.", "macro.")
+    ]
+    alternatives += [word] * (aggregate in ("micro", "macro"))  # of a measure without aggregates
+    return next((names[name] for name in alternatives if name in names), None)
+
+
+def _normalise_name(text: str) -> str:
+    """Return the name of a measure in lower case, with dots between its words."""
+    return re.sub(r"[\s_.-]+", ".", text.lower())
 
 
 def resolve_measure(text: str, task: str) -> MeasureName:

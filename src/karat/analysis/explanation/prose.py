@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from karat.evaluation.cases.errors import categories
-from karat.evaluation.measures import expand_measure, get_measure
+from karat.evaluation.measures import expand_measure, find_short_name, get_measure
 from karat.matching.read.facets import find_document_facet
 from karat.matching.select.selection import FILTERS, check_filters
 from karat.model.corpus import DataName
@@ -23,7 +23,7 @@ from karat.model.spec.key import SETS, Key, parse_key
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import ORDER_NOTE, SETTINGS, SIGNED_SETTINGS, describe_value
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS, parse_task
-from karat.model.spec.settings.user_terms import parse_terms, parse_view_term
+from karat.model.spec.settings.user_terms import TERMS, parse_terms, parse_view_term
 
 ERROR = "error"
 """The facet whose values are error categories."""
@@ -70,6 +70,7 @@ def explain(text: str | Signature) -> str:
         *SETS,
         *TASKS,
         *SIGNED_SETTINGS,
+        *(phrase for phrase, term in TERMS.items() if term.part == "measure"),
     ]
     if (view := parse_view_term(text)) is not None and not view.filters:
         return f"{text} means {view.relation} in Karat.\n{view.relation}: {_describe_comparison(view.relation)}"
@@ -82,6 +83,9 @@ def explain(text: str | Signature) -> str:
     if text in values:
         settings = [name for name, item in SIGNED_SETTINGS.items() if text in item.values]
         return "\n".join(f"{name}={text}: {describe_value(name, text)}" for name in settings)
+    if (short_name := find_short_name(text)) is not None:
+        measure = f"strong:{short_name}"
+        return f"{text} needs a match relation, such as {measure}.\n{_describe_measure(parse_measure(measure))}"
     if ":" not in text and get_close_matches(text.lower(), names, n=1):
         raise UnknownNameError("name", text, dict.fromkeys(names))
     return _describe_measure(parse_measure(expand_measure(text)[0]))

@@ -40,6 +40,7 @@ _MAX_SCHEMES = 4  # named in a sentence
 _NAME, _SPACES, _UNDERSCORES = "title", "title ", "title_"
 _NO_TITLE = "text"
 _NIL_LIKE = "ids like NIL"
+_NUMBERS = "numbers"
 _SHORT_TITLE = re.compile("[A-PR-Z]?0")  # the kinds of numbers and of a letter and a number, besides items of Wikidata
 TITLE_KINDS = frozenset({_NAME, _SPACES, _UNDERSCORES})
 """The kinds of titles of Wikipedia."""
@@ -48,7 +49,7 @@ _TITLES = {
     _SPACES: "names with spaces",
     _UNDERSCORES: "names with underscores",
     _NO_TITLE: "other texts",
-    "0": "numbers",
+    "0": _NUMBERS,
 }
 
 
@@ -484,9 +485,14 @@ def _suggest_remedy(
         and all(any(map(_is_recognised, side.schemes)) for side in (gold, predictions))
     ):
         return "try --kb starter of karat score, or --kb DIR with ids of both kinds in DIR/same_as.tsv"
-    if kb is None:
-        return "try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv"
-    return f"add rows to same_as.tsv of {kb.name}"
+    remedy = (
+        "try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv"
+        if kb is None
+        else f"add rows to same_as.tsv of {kb.name}"
+    )
+    if {QID, _NUMBERS} <= gold.schemes.keys() ^ predictions.schemes.keys():
+        return f"write Q64 for 64 if the numbers are QIDs, or {remedy}"
+    return remedy
 
 
 def _suggest_titles(gold: IdStatistics, predictions: IdStatistics, id_setting: Ids, kb: KB | None) -> str | None:

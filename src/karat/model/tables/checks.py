@@ -269,6 +269,8 @@ def check_span_order(items: Mentions, item_noun: str, min_length: int = 1) -> It
             "0 <= start < end" if min_length else "0 <= start <= end",
             _advise_span_order(item_noun)
             if start > end >= 0
+            else "Count from 0: the first code point of the text has the offset 0"
+            if start < 0
             else "Give half-open spans: the end is the first code point not covered"
             + "; if the ends of all predictions are inclusive, pass --offsets inclusive"
             * bool(item_noun == "prediction" and start == end),
@@ -280,8 +282,8 @@ def _advise_span_order(item_noun: str) -> str:
     roles = {"doc": "id"} | ({"text": "text"} if item_noun == "label" else {})
     roles |= {role: f"{item_noun}s.{name}" for role, name in _SWAPPED_COLUMNS.items()}
     return (
-        "Start and end look swapped, or the end is a length. Correct them where they are written, or name the columns: "
-        f"in Karat JSONL {format_roles(roles)}, for lengths the role length in place of end"
+        "Start and end look swapped, or the end is a length. Correct them where they are written, or, if all are so, "
+        f"name the columns: in Karat JSONL {format_roles(roles)}, for lengths the role length in place of end"
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from itertools import chain
 from typing import TypeVar
 
 import msgspec
@@ -18,7 +19,7 @@ from karat.formats.parsing.surfaces.entries import (
     START_NAMES,
     TYPE_NAMES,
 )
-from karat.model.document import Candidate, Document, InventedMention, Label, Tag, Triple, WrittenPrediction
+from karat.model.document import Candidate, Document, InventedMention, Label, Response, Tag, Triple, WrittenPrediction
 from karat.model.errors import InputError, format_suggestions
 
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -61,10 +62,28 @@ def convert_object(
     try:
         return msgspec.convert(fields, object_type)
     except msgspec.ValidationError as problem:
+        if isinstance(fields, dict):
+            check_keys(fields, location)
         actual, expected = _explain_problem(str(problem), object_type)
         suggestion = _suggest_field(str(problem), object_type)
         advice = f"{suggestion}See the documentation page 'Karat files' for the fields{describe_alternative()}"
     raise InputError(location, actual=actual, expected=expected, remedy=advice)
+
+
+def check_keys(fields: Mapping[str, object], location: str) -> None:
+    """Raise `InputError` if the keys of an object seem to be document ids: all have objects, or lists of objects."""
+    names = {*Document.__struct_fields__, *Response.__struct_fields__, *chain(*_FIELD_SYNONYMS.values())}
+    values = list(fields.values())
+    members = chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
+    has_one_kind = len(values) > 1 and len(set(map(type, values))) == 1
+    if has_one_kind and names.isdisjoint(fields) and all(isinstance(member, Mapping | list) for member in members):
+        raise InputError(
+            location,
+            actual=f"an object with the ids of documents as keys, such as {next(iter(fields))!r}",
+            expected="one object per document",
+            remedy='Write each as {"id": "…", "predictions": […]}, in a gold standard as {"id": "…", "text": "…", '
+            '"labels": […]}',
+        )
 
 
 def _drop_nulls(value: object) -> object:

@@ -6,6 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -59,13 +60,18 @@ def read_nested_names(source: ByteSource) -> list[str]:
     if not is_nested(source):
         return read_column_names(source)
     names: dict[str, None] = {}
-    try:
-        for row in islice(read_rows(source, is_headerless=False), _N_SAMPLED):
-            for name, value in row.fields.items():
-                names.update(dict.fromkeys(list_fields(name, value) or [name]))
-    except InputError:  # reported when the table is read
-        pass
+    for row in read_sample(source):
+        for name, value in row.fields.items():
+            names.update(dict.fromkeys(list_fields(name, value) or [name]))
     return [*names]
+
+
+def read_sample(source: ByteSource) -> list[TableRow]:
+    """Return the first rows of a file, up to the first invalid one, which is reported when the table is read."""
+    rows: list[TableRow] = []
+    with suppress(InputError):
+        rows.extend(islice(read_rows(source, is_headerless=False), _N_SAMPLED))
+    return rows
 
 
 def list_fields(path: str, value: object) -> list[str]:
