@@ -131,6 +131,16 @@ def test_bad_requests_are_one_message(karat_cli, asked, description):
     assert "Traceback" not in ran.err
 
 
+def test_views_of_types_show_the_predicted_types(karat_cli, tmp_path):
+    document = Document("d", "Ann Lee sang.", [Label(0, 7, "Q1", types=("PER",))])
+    save(Corpus.from_documents([document], name="gold"), tmp_path / "gold.jsonl")
+    predictions = [Prediction(0, 7, "Q1", types=("ORG", "LOC"))]
+    save(Run.from_responses([Response("d", predictions)], name="mine"), tmp_path / "mine.jsonl")
+    files = (tmp_path / "gold.jsonl", tmp_path / "mine.jsonl")
+    assert "    mine  wrong link  Q1  type ORG, LOC\n" in karat_cli("show", *files, "--view", "typed").out
+    assert "    mine  tp  Q1\n" in karat_cli("show", *files).out
+
+
 def test_results_are_refused_by_name(karat_cli, tmp_path):
     path = tmp_path / "result.json"
     karat_cli("score", "demo", "demo/prior", "--json", path)
