@@ -141,6 +141,17 @@ def test_views_of_types_show_the_predicted_types(karat_cli, tmp_path):
     assert "    mine  tp  Q1\n" in karat_cli("show", *files).out
 
 
+@pytest.mark.parametrize(("term", "view"), [("EE", "strong[nil]"), ("Mw InKB", "weak[in-kb]"), ("mm", "mention-weak")])
+def test_views_may_be_named_as_in_other_tools(karat_cli, tmp_path, term, view):
+    asked = ("demo", "demo/noisy")
+    assert karat_cli("show", *asked, "--view", term).out == karat_cli("show", *asked, "--view", view).out
+    score = ("score", *asked, "--match", "strong[nil],weak[in-kb],mention-weak", "--verdicts")
+    assert karat_cli(*score, tmp_path / "term.jsonl", "--view", term).code == 0
+    assert karat_cli(*score, tmp_path / "view.jsonl", "--view", view).code == 0
+    lines = [(tmp_path / name).read_text(encoding="utf-8") for name in ("term.jsonl", "view.jsonl")]
+    assert lines[0] == lines[1]
+
+
 def test_results_are_refused_by_name(karat_cli, tmp_path):
     path = tmp_path / "result.json"
     karat_cli("score", "demo", "demo/prior", "--json", path)

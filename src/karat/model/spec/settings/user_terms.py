@@ -103,6 +103,12 @@ def parse_view_term(text: str) -> ViewName | None:
     return parse_terms(text)[0].view if is_view else None
 
 
+def translate_view(text: str) -> str:
+    """Return the name in Karat of the view that a phrase of another tool means; another text is returned unchanged."""
+    view = parse_view_term(text)
+    return text if view is None else str(view)
+
+
 def _split_terms(text: str) -> dict[TermPart, str]:
     """Return the values of the phrases in `text` by part; empty if a word is unknown or two values contradict."""
     words = [word.lower() for word in _WORD.findall(text)]
