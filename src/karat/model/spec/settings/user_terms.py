@@ -87,6 +87,12 @@ def parse_terms(text: str) -> tuple[MeasureName, ...]:
     return tuple(MeasureName(view, short, parts.get("aggregate", "micro")) for short in shorts)
 
 
+def lacks_view(text: str) -> bool:
+    """Return whether a phrase has a measure, and perhaps an aggregate, but no view, such as `Micro F1`."""
+    parts = _split_terms(text)
+    return "measure" in parts and parts.keys() <= {"aggregate", "measure"}
+
+
 def correct_words(text: str) -> str:
     """Return a phrase in which each word that no term has is replaced by the most similar word of a term, if any."""
     matches = ((word, get_close_matches(word.lower(), _WORDS, n=1, cutoff=0.75)) for word in _WORD.findall(text))
