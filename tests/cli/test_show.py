@@ -131,6 +131,27 @@ def test_bad_requests_are_one_message(karat_cli, asked, description):
     assert "Traceback" not in ran.err
 
 
+def test_views_of_types_show_the_predicted_types(karat_cli, tmp_path):
+    document = Document("d", "Ann Lee sang.", [Label(0, 7, "Q1", types=("PER",))])
+    save(Corpus.from_documents([document], name="gold"), tmp_path / "gold.jsonl")
+    predictions = [Prediction(0, 7, "Q1", types=("ORG", "LOC"))]
+    save(Run.from_responses([Response("d", predictions)], name="mine"), tmp_path / "mine.jsonl")
+    files = (tmp_path / "gold.jsonl", tmp_path / "mine.jsonl")
+    assert "    mine  wrong link  Q1  type ORG, LOC\n" in karat_cli("show", *files, "--view", "typed").out
+    assert "    mine  tp  Q1\n" in karat_cli("show", *files).out
+
+
+@pytest.mark.parametrize(("term", "view"), [("EE", "strong[nil]"), ("Mw InKB", "weak[in-kb]"), ("mm", "mention-weak")])
+def test_views_may_be_named_as_in_other_tools(karat_cli, tmp_path, term, view):
+    asked = ("demo", "demo/noisy")
+    assert karat_cli("show", *asked, "--view", term).out == karat_cli("show", *asked, "--view", view).out
+    score = ("score", *asked, "--match", "strong[nil],weak[in-kb],mention-weak", "--verdicts")
+    assert karat_cli(*score, tmp_path / "term.jsonl", "--view", term).code == 0
+    assert karat_cli(*score, tmp_path / "view.jsonl", "--view", view).code == 0
+    lines = [(tmp_path / name).read_text(encoding="utf-8") for name in ("term.jsonl", "view.jsonl")]
+    assert lines[0] == lines[1]
+
+
 def test_results_are_refused_by_name(karat_cli, tmp_path):
     path = tmp_path / "result.json"
     karat_cli("score", "demo", "demo/prior", "--json", path)

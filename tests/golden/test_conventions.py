@@ -697,6 +697,18 @@ def test_sub_classes_share_one_denominator():
     assert score(labels, predictions, "typed:micro.p", task="rt2kb", typing="ancestors", kb=PLACES) == (1 / 4,)
 
 
+def test_a_type_that_earns_nothing_is_no_correct_case():
+    """Place against City earns 1/3 and stays correct in part; Person against City earns 0: one case is wrong."""
+    labels = [Label(*ADA, types=("City",)), Label(*LOVELACE, types=("City",))]
+    predictions = [Prediction(*ADA, types=("Place",)), Prediction(*LOVELACE, types=("Person",))]
+    options = {"settings": {"task": "rt2kb", "typing": "subclasses"}, "kb": PLACES}
+    cases = karat.find_cases(corpus_of(labels), run_of(predictions), view="typed", **options)
+    assert [(item.outcome, item.types) for case in cases for item in case.systems] == [
+        ("tp", ("Place",)),
+        ("wrong link", ("Person",)),
+    ]
+
+
 # Ids, NIL, optional and alternative gold ------------------------------------------------------------------------------
 
 RIGHT, WRONG, MISSED, NOTHING = (1, 0, 1, 0), (0, 1, 0, 1), (0, 0, 0, 1), (0, 0, 0, 0)

@@ -401,6 +401,26 @@ def test_the_warning_that_all_predictions_are_emerging_entities_says_what_helps(
     assert after["strong[in-kb]:micro.f1"] == 1
 
 
+@pytest.mark.parametrize(("qid", "found"), [("Q64", 0), ("http://www.wikidata.org/entity/Q64", 1)])
+def test_a_single_qid_in_the_gold_standard_does_not_hide_what_helps(qid, found):
+    """Q64 is found if written in full; Paris and Rome (Q90, Q220) need the knowledge base: 3 of 3 mentions."""
+    links = [("http://www.wikidata.org/entity/Q64", qid)]
+    links += [
+        (f"http://dbpedia.org/resource/{name}", qid.replace("64", id))
+        for name, id in (("Paris", "90"), ("Rome", "220"))
+    ]
+    before, after = (karat.evaluate(*sides(*links), profile="gerbil", kb=kb) for kb in (None, "starter"))
+    assert (before.counts("strong").matched_gold, after.counts("strong").matched_gold) == (found, 3)
+    assert "gold labels cannot match any predicted id: try --kb starter of karat score" in before.id_health.summary
+
+
+def test_the_example_of_an_id_without_known_prefix_is_not_nil():
+    links = [("http://aksw.org/notInWiki/Quibble", None), ("http://dbpedia.org/resource/Paris", "Q90")]
+    result = karat.evaluate(*sides(*links), profile="gerbil", settings={"prefixes": "Q"})
+    (warning,) = (note for note in result.notes if "no gold id starts with a prefix" in note)
+    assert "settings={'prefixes': 'http://dbpedia.org/resource/'}" in warning
+
+
 def test_predictions_that_cannot_match():
     found = health(("Q1", "Q1"), ("Q2", BERLIN), ("Q3", "http://dbpedia.org/resource/Berlin"))
     assert (found.unmatchable, found.unknown_predictions, found.is_healthy) == (2, None, False)

@@ -11,6 +11,7 @@ from karat.model.errors import KaratError, UnknownNameError, UsageError
 from karat.model.measure_name import parse_measure
 from karat.model.registry import has_plugin
 from karat.model.spec.settings.settings import SIGNED_SETTINGS
+from karat.model.spec.settings.task import TASKS
 from karat.model.spec.settings.user_terms import TERMS, parse_terms
 from karat.web.archive.submissions import get_headline
 
@@ -195,6 +196,19 @@ def test_filters_of_gerbil_are_explained_as_gerbil_applies_them(term):
     assert "Under --profile gerbil, nil=emerging: " in text
     assert "Any two emerging entities match" in text
     assert "Under --profile gerbil, empty=gerbil: Without gold mentions and predictions, P, R and F1 are 1" in text
+
+
+def test_a_measure_without_a_view_is_explained_by_examples():
+    with pytest.raises(KaratError, match=r"Did you mean 'strong:micro\.f1' or 'mention:micro\.f1'\?"):
+        karat.explain("Micro F1")
+
+
+def test_means_of_tasks_name_their_parts_and_typing_its_classes():
+    for name in ("oke-task1", "oke-task2", "oke2018-task4"):
+        assert all(part.task in karat.explain(name) for part in TASKS[name].parts)
+    classes = {prefix.rpartition("#")[2] for prefix in TASKS["oke1-etyping"].type_prefixes}
+    assert classes == {"Person", "Organization", "Role", "Location"}
+    assert all(name in karat.explain("oke1-etyping") for name in classes)
 
 
 def test_entities_of_documents_are_explained_as_gerbil_counts_them():

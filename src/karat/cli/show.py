@@ -64,7 +64,11 @@ def _build_filter(flips: str | None, outcomes: tuple[str, ...], **filters: tuple
     option("--doc", "documents", multiple=True, metavar="ID", help="Document id (repeatable)."),
     option("--flips", metavar="A,B", help="Two systems, in any order: show mentions that exactly one links correctly."),
 )
-@option("--view", metavar="VIEW", help="View: strong, weak, mention, …  [default: as in karat compare]")
+@option(
+    "--view",
+    metavar="VIEW",
+    help="View: strong, strong[nil], mention, … or a name of GERBIL: EE, Mw, …  [default: as in karat compare]",
+)
 @limit_option(10, "cases to print")
 @convention_options(
     kb="Knowledge base that resolves ids and supplies entity names and facts: a snapshot or a folder of tables."

@@ -16,6 +16,7 @@ from karat.model.output.control_chars import escape_json
 from karat.model.registry import get_plugin
 from karat.model.results.result import Result
 from karat.model.spec.report import Report
+from karat.model.spec.settings.user_terms import translate_view
 from karat.model.tables.arrow import Arrow
 from karat.storage.atomic_writing import open_for_writing
 
@@ -89,7 +90,9 @@ def select_view(result: Result, view: str | None) -> str | None:
 
     None means all views, as does the name `all`.
     """
-    return None if view == "all" else view or str(parse_measure(result.table_measures[0]).view)
+    if view is None:
+        return str(parse_measure(result.table_measures[0]).view)
+    return None if view == "all" else translate_view(view)
 
 
 def save_verdicts(results: Sequence[Result], path: str, view: str | None = None) -> None:

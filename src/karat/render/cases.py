@@ -232,6 +232,7 @@ def _render_case(number: int, case: MentionCase, case_list: CaseList, width: int
         for item in system_cases:
             prediction = "" if item.prediction is None else _format_link(item.prediction, case, aligned_ids)
             prediction += "" if item.invented is None else f"  (wrote {_collapse_spaces(item.invented)!r})"
+            prediction += f"  type {_collapse_spaces(', '.join(item.types))}" * bool(item.types)
             yield from _format_row(name, item.outcome.ljust(outcome_width), prediction, widths)
             lines_below = [f"near: {_format_link(near, case, 0)}" for near in item.overlapping]
             lines_below.append(_describe_errors(item, has_kb=case_list.signature["kb"] != "none"))

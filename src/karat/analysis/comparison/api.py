@@ -21,6 +21,7 @@ from karat.kb.protocol import KB
 from karat.model.corpus import NO_TEXT_NOTE
 from karat.model.keywords import check_keywords
 from karat.model.results.result import warn_of_notes
+from karat.model.spec.settings.user_terms import translate_view
 
 
 @check_keywords
@@ -168,7 +169,7 @@ def list_cases(entries: Iterable[Entry], request: Request, case_filter: CaseFilt
     """
     entry_list = list(entries)
     lacks_texts = any(entry.corpus is not None and entry.corpus.skipped.get(NO_TEXT_NOTE) for entry in entry_list)
-    measure = None if view is None else f"{view}:micro.f1"
+    measure = None if view is None else f"{translate_view(view)}:micro.f1"
     systems = [entry.system for entry in entry_list]
     return collect_cases(
         build_grid(entry_list, request.replace(needs_stages=not lacks_texts), measure, min_systems=1),

@@ -24,7 +24,7 @@ from karat.model.results.verdict import Outcome, Verdicts
 from karat.model.signature import Signature
 from karat.model.spec.settings.task import TASKS
 from karat.model.tables.columns import NIL, Bools, Floats, Ints, Longs, Mentions
-from karat.model.tables.facet_values import NONE, FacetValues
+from karat.model.tables.facet_values import NONE, FacetValues, string_values
 
 _CORRECT: Final = (Outcome.TP, Outcome.MATCHED_PREDICTION, Outcome.MATCHED_GOLD)
 _WRONG: Final = (Outcome.FP, Outcome.FN, Outcome.WRONG_LINK)
@@ -73,6 +73,8 @@ class SystemCase:
     """Other predictions that overlap the mention, if `prediction` is None."""
     invented: str | None = None
     """Text of the prediction if the document does not have it, else None."""
+    types: tuple[str, ...] = ()
+    """Entity types of the prediction, in a view that compares types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,13 @@ class _SystemCases:
         return self.facts.prediction_names(use_labels=True)
 
     @cached_property
+    def prediction_types(self) -> FacetValues | None:
+        """The types of each prediction of the run as written; None if the view does not compare types."""
+        predictions = self.pairing.run.predictions
+        is_typed = self.evaluation.plans.views[self.view].relation.is_typed
+        return string_values(predictions.field("types"), len(predictions)) if is_typed else None
+
+    @cached_property
     def mention_row(self) -> Longs:
         """The first label row of the gold mention of each case; -1 for a prediction without gold mention."""
         return np.append(self.pairing.mention_index.mention, -1)[self.cases.gold]
@@ -235,6 +244,7 @@ class _SystemCases:
             undecided,
             () if prediction >= 0 else self._find_overlapping(row),
             None if prediction < 0 else find_invented_text(self.pairing.run, prediction),
+            () if prediction < 0 or self.prediction_types is None else _facet_values(self.prediction_types, prediction),
         )
 
     @cached_property

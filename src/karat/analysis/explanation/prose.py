@@ -23,7 +23,7 @@ from karat.model.spec.key import SETS, Key, parse_key
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.settings import ORDER_NOTE, SETTINGS, SIGNED_SETTINGS, describe_value
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS, parse_task
-from karat.model.spec.settings.user_terms import TERMS, parse_terms, parse_view_term
+from karat.model.spec.settings.user_terms import TERMS, lacks_view, parse_terms, parse_view_term
 
 ERROR = "error"
 """The facet whose values are error categories."""
@@ -86,7 +86,7 @@ def explain(text: str | Signature) -> str:
     if (short_name := find_short_name(text)) is not None:
         measure = f"strong:{short_name}"
         return f"{text} needs a match relation, such as {measure}.\n{_describe_measure(parse_measure(measure))}"
-    if ":" not in text and get_close_matches(text.lower(), names, n=1):
+    if ":" not in text and not lacks_view(text) and get_close_matches(text.lower(), names, n=1):
         raise UnknownNameError("name", text, dict.fromkeys(names))
     return _describe_measure(parse_measure(expand_measure(text)[0]))
 

@@ -353,6 +353,11 @@ def assess_ids(
     n_lost = n_unmatchable
     if gold.kind_counts and not predictions.kind_counts:  # all predictions are emerging entities
         n_lost = sum(predictions.schemes.values())
+    remedy = ""
+    if kb is None and id_setting is not Ids.NORMALISED and (n_lost or n_unmatchable_gold):
+        remedy = _suggest_starter(gold, predictions) or _suggest_starter(predictions, gold)
+    if n_lost and not remedy:
+        remedy = _suggest_remedy(gold, predictions, n_lost, id_setting, kb)
     kb_schemes = gold.kb_schemes | predictions.kb_schemes
     has_listing = kb is not None and bool(kb_schemes or gold.missing_counts or predictions.missing_counts)
     unknown_counts = [
@@ -363,7 +368,7 @@ def assess_ids(
         gold=_sort_by_count(gold.schemes),
         predictions=_sort_by_count(predictions.schemes),
         unmatchable=n_unmatchable,
-        remedy=_suggest_remedy(gold, predictions, n_lost, id_setting, kb) if n_lost else "",
+        remedy=remedy,
         kb="" if kb is None else kb.name,
         mismatch=_describe_mismatch(gold, predictions) or "",
         bridge=f"{kb.name}@{kb.digest}" if kb is not None and is_bridge else "",
@@ -434,7 +439,12 @@ def _describe_mismatch(gold: IdStatistics, predictions: IdStatistics) -> str | N
 
 def _is_recognised(scheme: str) -> bool:
     """Return whether ids of a scheme never match those of another one without a knowledge base."""
-    return scheme == QID or scheme.startswith((WIKIPEDIA, DBPEDIA))
+    return scheme == QID or _is_page(scheme)
+
+
+def _is_page(scheme: str) -> bool:
+    """Return whether a scheme is a Wikipedia or DBpedia."""
+    return scheme.startswith((WIKIPEDIA, DBPEDIA))
 
 
 def add_title_kinds(kinds: frozenset[str]) -> frozenset[str]:
@@ -448,6 +458,15 @@ def add_title_kinds(kinds: frozenset[str]) -> frozenset[str]:
 def _sort_by_count(schemes: Mapping[str, int]) -> dict[str, int]:
     """Return the counts by scheme in descending order, ties by name."""
     return dict(sorted(schemes.items(), key=lambda item: (-item[1], item[0])))
+
+
+_STARTER = "try --kb starter of karat score, or --kb DIR with ids of both kinds in DIR/same_as.tsv"
+
+
+def _suggest_starter(side: IdStatistics, other: IdStatistics) -> str:
+    """Return advice to pass a knowledge base if `side` has pages and `other` QIDs and no page; else an empty text."""
+    has_pages = [any(map(_is_page, ids.schemes)) for ids in (side, other)]
+    return _STARTER if has_pages == [True, False] and QID in other.schemes else ""
 
 
 def _suggest_remedy(
@@ -484,7 +503,7 @@ def _suggest_remedy(
         and id_setting is not Ids.NORMALISED
         and all(any(map(_is_recognised, side.schemes)) for side in (gold, predictions))
     ):
-        return "try --kb starter of karat score, or --kb DIR with ids of both kinds in DIR/same_as.tsv"
+        return _STARTER
     remedy = (
         "try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv"
         if kb is None
@@ -499,7 +518,7 @@ def _suggest_titles(gold: IdStatistics, predictions: IdStatistics, id_setting: I
     """Return the options that compare bare titles with pages of one Wikipedia (see `IdContext`); None if none do."""
     sides = [frozenset(side.schemes) for side in (gold, predictions)]
     titles = {_TITLES[kind] for kind in TITLE_KINDS}
-    pages = {scheme for schemes in sides for scheme in schemes if scheme.startswith((WIKIPEDIA, DBPEDIA))}
+    pages = {scheme for schemes in sides for scheme in schemes if _is_page(scheme)}
     has_titles = any(schemes & titles and not schemes & pages for schemes in sides)
     if not has_titles or len({scheme.partition(" ")[2] for scheme in pages}) != 1:
         return None

@@ -271,10 +271,15 @@ def _check_side(mentions: Mentions, entity: Ints, is_plain: Bools, read_options:
 
 
 def _smallest_id(mentions: Mentions) -> str | None:
-    """Return the alphabetically smallest id that some mention has, or None if no mention is linked."""
+    """Return the alphabetically smallest id that some mention has, or None if no mention is linked.
+
+    Ids that look like NIL are no examples, unless there are no others.
+    """
     is_used = np.zeros(len(mentions.names) + 2, np.bool_)
     is_used[mentions.entity] = True
-    smallest: str | None = pc.min(mentions.names.filter(pa.array(is_used[:-2]))).as_py()  # without NO_LINK and NIL
+    ids = mentions.names.filter(pa.array(is_used[:-2]))  # without NO_LINK and NIL
+    ordinary_ids = ids.filter(pc.invert(pc.match_substring_regex(ids, NIL_LIKE)))
+    smallest: str | None = pc.min(ordinary_ids if len(ordinary_ids) else ids).as_py()
     return smallest
 
 

@@ -17,7 +17,7 @@ from karat.model.limits import get_limit, limit_error
 from karat.model.results.verdict import Outcome, SegmentationTree, Verdicts, merge_block_verdicts
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.conventions import Assignment
-from karat.model.tables.columns import NO_LINK, Bools, Ints, Longs
+from karat.model.tables.columns import NO_LINK, Bools, Floats, Ints, Longs
 
 _Result = TypeVar("_Result")
 
@@ -212,6 +212,9 @@ def _judge_part(
     else:
         matched = case_edges = edges.take(assign(edges, preferences, assignment))
         outcome = OUTCOMES[state[matched.label], PredictionState.CORRECT]
+    earned = _compute_credit(case_edges, gold.items, predictions.items, relation)
+    if earned is not None:  # a pair at the same location that earns nothing is wrong
+        outcome = np.where((outcome == Outcome.TP) & ~earned.any(axis=1), Outcome.WRONG_LINK, outcome)
     wrong = _find_wrong_links(candidates, matched, in_play, gold, preferences)
     matched_cases = _Cases(case_edges.label, case_edges.prediction, outcome)
     cases = _add_unmatched(matched_cases, matched, wrong, candidates, gold, predictions, state, in_play)
@@ -219,14 +222,9 @@ def _judge_part(
     if parts_by_root:
         cases, tree = _count_roots_by_parts(cases, parts_by_root, gold, state, matched)
     credit = None
-    if relation.credit is not None or relation.is_graded:
+    if earned is not None:
         credit = np.ones((len(cases.label), 2))
-        degree = case_edges.degree.astype(np.float64)
-        credit[: len(case_edges)] = (
-            np.column_stack([degree, degree])
-            if relation.credit is None
-            else relation.credit(gold.items, predictions.items, Pairs(case_edges.label, case_edges.prediction))
-        )
+        credit[: len(case_edges)] = earned
     # Every case has a label or a prediction; index -1 reads the appended entry, which is not used then.
     gold_document = np.append(gold.items.document, -1)[cases.label]
     document = np.where(cases.label >= 0, gold_document, np.append(predictions.items.document, -1)[cases.prediction])
@@ -241,6 +239,16 @@ def _judge_part(
         relation.credit is not None,
         tree,
     )
+
+
+def _compute_credit(edges: Edges, gold: Items, predictions: Items, relation: MatchRelation) -> Floats | None:
+    """Return the credit of each pair for precision and recall (two columns); None if all pairs are fully correct."""
+    if relation.credit is not None:
+        return relation.credit(gold, predictions, Pairs(edges.label, edges.prediction))
+    if not relation.is_graded:
+        return None
+    degree = edges.degree.astype(np.float64)
+    return np.column_stack([degree, degree])
 
 
 def find_contested_documents(

@@ -234,7 +234,7 @@ class IdHealth(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             )
         elif self.unmatchable_gold:
             n_gold = text_layout.format_count(self.unmatchable_gold, "gold label")
-            parts.append(f"{n_gold} cannot match any predicted id")
+            parts.append(f"{n_gold} cannot match any predicted id{f': {self.remedy}' * bool(self.remedy)}")
         if self.unknown_predictions:
             parts.append(f"{text_layout.format_count(self.unknown_predictions, 'prediction')} unknown to {self.kb}")
         if self.undecided and self.unknown_predictions is not None:

@@ -38,7 +38,7 @@ class Outcome(IntEnum):
     FN = 2
     """A gold mention is matched by no prediction."""
     WRONG_LINK = 3
-    """The spans match, but the link is wrong."""
+    """The spans match, but the link is wrong; in views that compare types, no type is correct."""
     IGNORED = 4
     """The case does not count."""
     PART = 5

@@ -34,6 +34,7 @@ from karat.model.output.progress import track_progress
 from karat.model.results.display import TableDisplay
 from karat.model.results.result import IdHealth
 from karat.model.signature import Signature
+from karat.model.spec.settings.user_terms import translate_view
 from karat.model.tables.columns import Floats
 from karat.stats.significance.contrast import mean_differences, mean_over_strata, resample_stratum
 from karat.stats.significance.corrections import holm
@@ -168,6 +169,7 @@ def build_scorecards(
     than the mean of the other systems, and the difference is significant after correction, has an interval that
     excludes 0, and is at least `min_effect`. For the test see `karat.stats.significance.one_against_others.swap_test`.
     """
+    view = translate_view(view)
     options, mention_view = options or ScorecardOptions(), detection_view_name(view)
     request = (request or Request.from_options()).replace(
         extra_measures=[f"{mention_view}:micro.f1"], needs_stages=True

@@ -142,7 +142,8 @@ TASKS: dict[str, Task] = {
     ),
     "oke1-etyping": Task(
         "OKE task 1, typing",
-        "As etyping, but only the four classes of the challenge count.",
+        "As etyping, but only the four classes of the challenge count: Person, Organization and Role of DUL, and "
+        "Location of d0.",
         "mentions",
         _TYPES,
         has_gold_mentions=True,
@@ -166,19 +167,20 @@ TASKS: dict[str, Task] = {
     ),
     "oke-task1": Task(
         "OKE task 1",
-        "The mean of recognition, disambiguation and typing.",
+        "The mean of recognition, disambiguation and typing (the measures erec, d2kb and oke1-etyping).",
         "mentions",
         parts=(TaskPart("erec"), TaskPart("d2kb", "strong"), TaskPart("oke1-etyping", "strong")),
     ),
     "oke-task2": Task(
         "OKE task 2",
-        "The mean of typing without mentions of classes and of the recognition of classes after merging.",
+        "The mean of typing without mentions of classes and of the recognition of classes after merging (the measures "
+        "oke2-etyping and oke2-erec).",
         "mentions",
         parts=(TaskPart("oke2-etyping", "strong"), TaskPart("oke2-erec")),
     ),
     "oke2018-task4": Task(
         "OKE 2018 task 4",
-        "The mean of relation extraction and annotation.",
+        "The mean of relation extraction and annotation (the measures re and a2kb).",
         "mentions",
         parts=(TaskPart("re"), TaskPart("a2kb")),
     ),

@@ -87,6 +87,12 @@ def parse_terms(text: str) -> tuple[MeasureName, ...]:
     return tuple(MeasureName(view, short, parts.get("aggregate", "micro")) for short in shorts)
 
 
+def lacks_view(text: str) -> bool:
+    """Return whether a phrase has a measure, and perhaps an aggregate, but no view, such as `Micro F1`."""
+    parts = _split_terms(text)
+    return "measure" in parts and parts.keys() <= {"aggregate", "measure"}
+
+
 def correct_words(text: str) -> str:
     """Return a phrase in which each word that no term has is replaced by the most similar word of a term, if any."""
     matches = ((word, get_close_matches(word.lower(), _WORDS, n=1, cutoff=0.75)) for word in _WORD.findall(text))
@@ -101,6 +107,12 @@ def parse_view_term(text: str) -> ViewName | None:
     parts = _split_terms(text)
     is_view = parts.keys() <= {"task", "relation", "filter"} and parts.keys() & {"relation", "filter"}
     return parse_terms(text)[0].view if is_view else None
+
+
+def translate_view(text: str) -> str:
+    """Return the name in Karat of the view that a phrase of another tool means; another text is returned unchanged."""
+    view = parse_view_term(text)
+    return text if view is None else str(view)
 
 
 def _split_terms(text: str) -> dict[TermPart, str]:
