@@ -235,9 +235,7 @@ def build_lexicon(kb: str, weights: CandidateWeights) -> Lexicon:
             f"the snapshot {kb} has no aliases, so there are no candidates. Choose a snapshot with aliases: karat "
             f"kb show NAME"
         )
-    table = table.group_by(["alias", "id"], use_threads=False).aggregate(
-        [("count", "sum"), ("is_popular", "max")]
-    )
+    table = table.group_by(["alias", "id"], use_threads=False).aggregate([("count", "sum"), ("is_popular", "max")])
     encoded = table.column("id").combine_chunks().dictionary_encode()
     codes, ids = encoded.indices.to_numpy().astype(np.int64), encoded.dictionary.to_pylist()
     popularity = _compute_popularity(snapshots, ids)
@@ -301,7 +299,7 @@ def _list_names(snapshot: Snapshot, main_snapshot: Snapshot) -> Arrow:
         popular_rows = popular.read_all("surface", "ids")
         ids = pc.list_flatten(popular_rows["ids"])
         surfaces = popular_rows["surface"].take(pc.list_parent_indices(popular_rows["ids"]))
-        parts.append(pa.table({"id": ids, "alias": surfaces, "is_popular": pa.repeat(True, len(ids))}))  # noqa: FBT003
+        parts.append(pa.table({"id": ids, "alias": surfaces, "is_popular": pa.repeat(True, len(ids))}))
     table = pa.concat_tables(parts, promote_options="default")
     if snapshot is main_snapshot:
         return table
