@@ -247,7 +247,7 @@ def test_times_that_were_measured_in_different_ways_are_named():
     calm, busy = make_entry("calm", times="local call"), make_entry("busy", times="local call, 4 documents at once")
     comparison = compare([calm, busy, make_entry("odd")], options=QUICK)
     assert comparison.runtimes.clock_difference == (
-        "runtimes measured in different ways, which do not compare: busy: local call, 4 documents at once; "
+        "runtimes do not compare, as they were measured differently: busy: local call, 4 documents at once; "
         "calm: local call; odd: not stated"
     )
     assert comparison.runtimes.clock_difference in render_page(comparison, None, details=False)

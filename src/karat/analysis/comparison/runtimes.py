@@ -34,7 +34,7 @@ class Runtimes:
         for system in self.seconds:
             systems.setdefault(self.clocks.get(system, "not stated"), []).append(system)
         listing = "; ".join(f"{', '.join(names)}: {clock}" for clock, names in systems.items())
-        return f"runtimes measured in different ways, which do not compare: {listing}" if len(systems) > 1 else ""
+        return f"runtimes do not compare, as they were measured differently: {listing}" if len(systems) > 1 else ""
 
 
 class _Totals(NamedTuple):
