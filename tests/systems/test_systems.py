@@ -18,7 +18,6 @@ from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.external_access import TrainingDetails, TrainingSetup
 from karat.model.spec.settings.task import TASKS
 from karat.model.spec.system import STAGES, System, hide_gold, parse_system
-from karat.systems.adapters.telemetry import capture_telemetry
 from karat.systems.api import link
 from karat.systems.linking.embedding import PACKAGE
 from karat.systems.linking.lexicon import build_lexicon
@@ -26,6 +25,7 @@ from karat.systems.linking.name_linker import find_spans
 from karat.systems.linking.relatedness import find_neighbours, split_blocks
 from karat.systems.linking.system import get_system
 from karat.systems.stage_losses import measure_stage_losses
+from karat.systems.telemetry import capture_telemetry
 
 _SYSTEMS = {name: get_plugin("systems", name, System) for name in list_plugins("systems")}
 _LOCAL = [

@@ -18,8 +18,11 @@ def get_value_titles(facet: str, values: Collection[str], kb: KB | None) -> dict
     Names are those of `kb`, or else of the built-in knowledge base.
     """
     if facet == "error":
-        known = list_plugins("categories")
-        return {name: get_plugin("categories", name, ErrorCategory).title if name in known else name for name in values}
+        category_names = list_plugins("categories")
+        return {
+            name: get_plugin("categories", name, ErrorCategory).title if name in category_names else name
+            for name in values
+        }
     has_ids = facet in list_plugins("facets") and get_plugin("facets", facet, Facet).has_ids
     names = find_type_names(values, kb) if has_ids else {}
     titles = {value: f"{names[value]} ({value})" if names.get(value, value) != value else value for value in values}

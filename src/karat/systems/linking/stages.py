@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from karat.model.document import Document, Prediction, Response
 from karat.model.spec.system import Link, Refine, hide_gold
-from karat.systems.adapters.telemetry import count_event
 from karat.systems.linking.lexicon import Lexicon
+from karat.systems.telemetry import count_event
 
 
 def chain_stages(*stages: Refine) -> Link:
