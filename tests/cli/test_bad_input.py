@@ -248,7 +248,11 @@ def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
         (["score", "demo", "demo", "--set", "greedy"], "SETTING=VALUE"),
         (["score", "demo", "demo", "--match", "weak", "--set", "match=strong"], "set twice"),
         (["score", "demo", "demo", "--threshold", "high"], "is not a threshold"),
-        (["score", "demo", "demo/perfect", "--threshold", "0.5"], "no scores"),
+        (
+            ["score", "demo", "demo/perfect", "--threshold", "0.5"],
+            "name the column of the scores as well: --columns score=…",
+        ),
+        (["gate", "demo/noisy", "--baseline", "demo/prior", "--gold", "demo", "--max-drop", "1"], "--max-drop is 1"),
         (["score", "demo", "demo", "-m", "strong:f1"], "'micro.f1'"),
         (["score", "demo", "demo", "-m", "strong:micro.f2"], "'micro.f1'"),
         (["score", "demo", "demo", "-m", "F1"], "not a measure name"),

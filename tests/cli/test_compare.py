@@ -184,6 +184,12 @@ def test_tables_for_papers(files, layout, said):
     assert re.search(said, page(*results("bay", "fjord"), layout))
 
 
+def test_flips_by_error_have_the_titles_of_categories(karat_cli):
+    ran = karat_cli("compare", "--gold", "demo", "demo/prior", "demo/noisy", "--by", "error", "--resamples", "10")
+    assert "Demonyms" in ran.out
+    assert "disambiguation-demonym" not in ran.out
+
+
 @pytest.mark.extras
 def test_charts_are_written(files):
     page(*_both_datasets(files), "--ranks", "r.svg", "--heatmap", "h.svg", "--runtimes", "t.svg")

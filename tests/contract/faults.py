@@ -26,7 +26,7 @@ from karat.model.spec.settings.empty import EMPTY
 from karat.model.spec.system import System, SystemSample, parse_options
 from karat.storage.files import Source
 from karat.storage.retry import RetryPolicy, use_retry_policy
-from karat.systems.adapters import telemetry
+from karat.systems import telemetry
 from tests.systems.running.loopback import Played, playing
 
 NOTHING_TO_FIND = "there are no gold entities"

@@ -91,6 +91,10 @@ def test_a_row_of_data_is_no_header(tmp_path):
         ("17,0,6,Berlin", "doc=1,start=2,end=3,entity=4"),
         ("d1,0", "doc=1,start=2,end=…,entity=…"),
         ("d1,0,6,0.5", "doc=1,start=2,end=3,entity=…,score=4"),
+        (
+            "article,from,to,wiki_title,conf",
+            "doc=article,start=from,end=to,entity=wiki_title,score=conf",
+        ),
         ("doc,start,end,entity,type,score", "doc=doc,start=start,end=end,entity=entity,type=type,score=score"),
         ("id,spans.start,spans.end,spans.qid,label", "doc=id,start=spans.start,end=spans.end,entity=spans.qid"),
         ("doc_id,mention,title", "doc=doc_id,mention=mention,entity=title"),

@@ -12,6 +12,7 @@ import pytest
 import karat
 from karat import Corpus, Document, Label, Prediction, UsageError
 from karat.kb.corpus_snapshot import build_corpus_snapshot
+from karat.kb.importers.importer import import_snapshot
 from karat.model.errors import UnknownNameError
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.external_access import TrainingDetails, TrainingSetup
@@ -24,6 +25,7 @@ from karat.systems.linking.name_linker import find_spans
 from karat.systems.linking.relatedness import find_neighbours, split_blocks
 from karat.systems.linking.system import get_system
 from karat.systems.stage_losses import measure_stage_losses
+from karat.systems.telemetry import capture_telemetry
 
 _SYSTEMS = {name: get_plugin("systems", name, System) for name in list_plugins("systems")}
 _LOCAL = [
@@ -140,6 +142,24 @@ def test_rules_find_names():
     assert found("The House of Lords' clerk spoke to the German Chancellor.") == ["House of Lords", "German"]
     assert found("Then nothing happened on Monday.") == []
     assert found("We met Xyzzy Qwertz there.") == ["Xyzzy Qwertz"]
+
+
+def test_without_links_stated_popular_entities_come_first(tmp_path):
+    """Nothing is known of links, so each entity of a name weighs 1, and 2 if the source states that it is popular.
+
+    Ulm is Q9 with 2 / (1 + 2). Steve is no name of Q3, but stated. For Bonn nothing decides between Q1 and Q2.
+    """
+    folder = tmp_path / "kb"
+    folder.mkdir()
+    (folder / "entities.tsv").write_text("Q1\tBonn\nQ2\tBonn\nQ3\tS. Jobs\nQ5\tUlm\nQ9\tUlm\n", encoding="utf-8")
+    (folder / "popular.tsv").write_text("Ulm\tQ9\nSteve\tQ3\n", encoding="utf-8")
+    import_snapshot(str(folder), tmp_path / "snapshot", date="2026-01-01")
+    corpus = Corpus.from_documents([Document("d1", "After Ulm, we met Steve in Bonn.")])
+    with capture_telemetry() as telemetry:
+        run = link("popular", corpus, options={"kb": str(tmp_path / "snapshot")})
+    links = [(item.start, item.entity, round(item.score, 3)) for item in next(iter(run)).predictions]
+    assert links == [(6, "Q9", 0.667), (18, "Q3", 1.0), (27, "Q1", 0.5)]
+    assert telemetry.counts == {"links to the first of several equally likely candidates": 1}
 
 
 def test_relatedness_and_pieces():

@@ -16,6 +16,7 @@ from karat.evaluation.evaluation import create_evaluation
 from karat.evaluation.request import Request
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.errors import UsageError
+from karat.model.output.command_options import advise_score_column
 from karat.model.run import Run
 from karat.model.spec.engine import ROW, Partition, PartitionedData, read_ids
 from karat.model.spec.settings.threshold import SWEEPS
@@ -45,7 +46,10 @@ def tune_threshold(
         )
     best = evaluation.find_best_threshold(view, SWEEPS["oracle"])
     if best is None or best.threshold.min_score is None:
-        raise UsageError(f"{run.name} has no scores, so no threshold can be tuned. Score without a threshold.")
+        raise UsageError(
+            f"{run.name} has no scores, so no threshold can be tuned. Score without a threshold, "
+            f"{advise_score_column()}."
+        )
     return f"{best.threshold.min_score!r} tuned on {dev.name}@{_compute_digest(dev)} by {view}:micro.f1"
 
 

@@ -504,6 +504,8 @@ def _render_runtimes(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
         if runtimes.untimed_documents:
             n_all = runtimes.documents + runtimes.untimed_documents
             yield f"runtime of the {runtimes.documents:,} of {n_all:,} documents that have one of every system"
+        if runtimes.clock_difference:
+            yield runtimes.clock_difference
         if runtimes.excluded:
             yield f"without runtime: {'; '.join(f'{system} ({why})' for system, why in runtimes.excluded.items())}"
 

@@ -237,6 +237,24 @@ def test_a_failed_document_is_left_out_of_the_runtimes_of_all_systems():
     )
 
 
+def test_times_that_were_measured_in_different_ways_are_named():
+    """All take 1 second, but four documents of busy were processed at once, and odd states nothing."""
+    bay = contest.corpus("bay", 1, 1)
+
+    def make_entry(name, **metadata):
+        return entry_from_run(bay, karat.Run.from_responses(list(timed_run(name, 1.0, 1.0)), name=name, **metadata))
+
+    calm, busy = make_entry("calm", times="local call"), make_entry("busy", times="local call, 4 documents at once")
+    comparison = compare([calm, busy, make_entry("odd")], options=QUICK)
+    assert comparison.runtimes.clock_difference == (
+        "runtimes do not compare, as they were measured differently: busy: local call, 4 documents at once; "
+        "calm: local call; odd: not stated"
+    )
+    assert comparison.runtimes.clock_difference in render_page(comparison, None, details=False)
+    alike = compare([calm, make_entry("even", times="local call")], options=QUICK).runtimes
+    assert (alike.clocks, alike.clock_difference) == ({"calm": "local call", "even": "local call"}, "")
+
+
 def test_a_system_with_untimed_documents_is_not_compared_with_one_that_states_a_total():
     bay = contest.corpus("bay", 1, 1, 1)
     total = contest.entry(bay, contest.run("total", "+", "+", "+"), seconds=3.0)

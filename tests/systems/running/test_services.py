@@ -25,9 +25,9 @@ from karat.model.errors import InputError, UsageError
 from karat.model.offsets.offset_kinds import OffsetKind
 from karat.storage import downloads, http_client
 from karat.storage.retry import RetryPolicy, use_retry_policy
-from karat.systems.adapters.telemetry import capture_telemetry, get_credential
 from karat.systems.plugins.llm import PROMPT
 from karat.systems.running.system import RunnableSystem
+from karat.systems.telemetry import capture_telemetry, get_credential
 from tests.served import served
 from tests.systems.running.loopback import Asked, Played, playing
 

@@ -15,6 +15,7 @@ from karat.analysis.comparison.significance import DatasetScores, list_test_note
 from karat.evaluation.request import Request
 from karat.matching.read.pairing import FAILED_DOCUMENTS, MISSING_DOCUMENTS
 from karat.model.errors import UsageError
+from karat.model.output.command_options import format_argument
 from karat.model.signature import Signature
 
 NEW: Final = "new"
@@ -158,15 +159,19 @@ def check_gate(
     if 1 <= max_drop <= 100:
         points = f"{max_drop:g} percentage point{'s' * (max_drop != 1)}"
         raise UsageError(
-            f"max_drop is {max_drop:g}, which may be {points} or a share. Give a share from 0 up to 1: "
-            f"{max_drop / 100:g} is {points}."
+            f"{format_argument('max_drop')} is {max_drop:g}, which may be {points} or a share. Give a share from 0 up "
+            f"to 1: {max_drop / 100:g} is {points}."
         )
     if not 0 <= max_drop < 1:
-        raise UsageError(f"max_drop is {max_drop:g}. Give a share from 0 up to 1: 0.01 is one percentage point.")
+        raise UsageError(
+            f"{format_argument('max_drop')} is {max_drop:g}. Give a share from 0 up to 1: 0.01 is one percentage point."
+        )
     if not 0.5 <= confidence < 1:
-        raise UsageError(f"confidence is {confidence}. Give a number from 0.5 up to 1, such as 0.95.")
+        raise UsageError(
+            f"{format_argument('confidence')} is {confidence}. Give a number from 0.5 up to 1, such as 0.95."
+        )
     if max_failed is not None and max_failed < 0:
-        raise UsageError(f"max_failed is {max_failed}. Give a number of documents of at least 0.")
+        raise UsageError(f"{format_argument('max_failed')} is {max_failed}. Give a number of documents of at least 0.")
     entries = [*_rename_entries(new, NEW), *_rename_entries(old, OLD)]
     _check_datasets(entries)
     options = ComparisonOptions(1 - confidence, resamples=resamples, permutations=1000)

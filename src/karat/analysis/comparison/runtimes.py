@@ -24,6 +24,17 @@ class Runtimes:
     """Systems without runtime, with the reason."""
     untimed_documents: int = 0
     """Number of the other documents of these datasets, on which a system failed or reported no runtime."""
+    clocks: Mapping[str, str] = field(default_factory=dict)
+    """How the times of a system were measured, by system; only systems whose files state it."""
+
+    @property
+    def clock_difference(self) -> str:
+        """A sentence on systems whose times were measured in different ways; empty if they are alike or unknown."""
+        systems: dict[str, list[str]] = {}
+        for system in self.seconds:
+            systems.setdefault(self.clocks.get(system, "not stated"), []).append(system)
+        listing = "; ".join(f"{', '.join(names)}: {clock}" for clock, names in systems.items())
+        return f"runtimes do not compare, as they were measured differently: {listing}" if len(systems) > 1 else ""
 
 
 class _Totals(NamedTuple):
@@ -59,7 +70,9 @@ def mean_runtimes(grid: Grid) -> Runtimes:
     n_documents = sum(total.n_timed for total in totals.values())
     means = {system: sum(total.seconds[system] for total in totals.values()) / n_documents for system in timed}
     n_untimed = sum(total.n_untimed for total in totals.values())
-    return Runtimes(means, tuple(totals), n_documents, excluded, n_untimed)
+    clocks = {system: _list_clocks([cells[name][system] for name in totals]) for system in timed}
+    stated = {system: clock for system, clock in clocks.items() if clock}
+    return Runtimes(means, tuple(totals), n_documents, excluded, n_untimed, stated)
 
 
 def _find_timed(row: Mapping[str, GridCell]) -> set[str]:
@@ -71,6 +84,14 @@ def _find_timed(row: Mapping[str, GridCell]) -> set[str]:
     totals = {system for system, cell in row.items() if cell.seconds is not None}
     detailed = {system for system, cell in row.items() if get_document_seconds(cell.entry.run)}
     return totals | detailed if totals <= detailed else totals
+
+
+def _list_clocks(cells: Sequence[GridCell]) -> str:
+    """Return how the times of a system were measured on some datasets, as its files state it; empty if none does."""
+    runs = [cell.entry.run for cell in cells]
+    return "; ".join(
+        dict.fromkeys(run.metadata["times"] for run in runs if run is not None and "times" in run.metadata)
+    )
 
 
 def _explain_exclusion(cells: Sequence[GridCell]) -> str:

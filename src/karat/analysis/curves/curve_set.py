@@ -21,6 +21,7 @@ from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.measure_name import parse_measure
+from karat.model.output.command_options import advise_score_column
 from karat.model.profile_signatures import get_profile
 from karat.model.run import Run
 from karat.model.spec.settings.threshold import SWEEPS
@@ -197,6 +198,7 @@ def _check_scored(unscored: Sequence[str], n_scored: int) -> Sequence[str]:
     """Return the names of runs without confidence scores; raise `UsageError` if no run has any."""
     if not n_scored:
         raise UsageError(
-            "no counted prediction has a confidence score, so there is no curve. Pass predictions with scores."
+            "no counted prediction has a confidence score, so there is no curve. Pass predictions with scores, "
+            f"{advise_score_column()}."
         )
     return unscored

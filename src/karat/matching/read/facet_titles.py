@@ -8,14 +8,21 @@ from karat.kb.protocol import KB
 from karat.kb.type_names import find_type_names
 from karat.model.finegrained_scheme import NODES, get_title
 from karat.model.registry import get_plugin, list_plugins
+from karat.model.spec.category import ErrorCategory
 from karat.model.spec.facet import Facet
 
 
 def get_value_titles(facet: str, values: Collection[str], kb: KB | None) -> dict[str, str]:
-    """Return the titles of a facet's values: those of the fine-grained paper, names with ids, or the values.
+    """Return the titles of a facet's values: of error categories and the fine-grained paper, names, or the values.
 
     Names are those of `kb`, or else of the built-in knowledge base.
     """
+    if facet == "error":
+        category_names = list_plugins("categories")
+        return {
+            name: get_plugin("categories", name, ErrorCategory).title if name in category_names else name
+            for name in values
+        }
     has_ids = facet in list_plugins("facets") and get_plugin("facets", facet, Facet).has_ids
     names = find_type_names(values, kb) if has_ids else {}
     titles = {value: f"{names[value]} ({value})" if names.get(value, value) != value else value for value in values}

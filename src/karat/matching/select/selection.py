@@ -20,6 +20,7 @@ from karat.matching.read.invented_mentions import mask_invented
 from karat.matching.read.pairing import Pairing, filter_gold
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.items import GoldItems, Items, PredictedItems
+from karat.model.output.command_options import advise_score_column
 from karat.model.spec.relation import MatchRelation
 from karat.model.spec.settings.conventions import Duplicates, GoldMentionAlignment, Groups, Nil, Overlaps, Unlinked
 from karat.model.spec.settings.settings import Conventions
@@ -294,7 +295,9 @@ def build_selection(
     check_filters(filters)
     is_block = pairing.read_options.context is not None
     if threshold.min_score is not None and pairing.run.predictions.field("score") is None and not is_block:
-        raise UsageError(f"{pairing.run.name}: the predictions have no scores. Evaluate without a threshold.")
+        raise UsageError(
+            f"{pairing.run.name}: the predictions have no scores. Score without a threshold, {advise_score_column()}."
+        )
     has_named_filter = any(name in FILTERS for name in filters)
     gold_filters = [
         name

@@ -40,6 +40,11 @@ def format_setting(name: str, value: object) -> str:
     return f"--set {name}={value}" if is_command_running() else f"settings={{{name!r}: '{value}'}}"
 
 
+def format_argument(name: str) -> str:
+    """Return how to write the name of an argument: as an option in commands, as in Python elsewhere."""
+    return f"--{name.replace('_', '-')}" if is_command_running() else name
+
+
 def format_roles(roles: Mapping[str, str]) -> str:
     """Return how to name columns by role: with an option in commands, quoted for a shell, and an argument in Python."""
     if is_command_running():
@@ -47,6 +52,11 @@ def format_roles(roles: Mapping[str, str]) -> str:
         plain = text.replace("…", "")
         return f"--columns {text if shlex.quote(plain) == plain else shlex.quote(text)}"
     return f"columns={{{', '.join(f'{role!r}: {name!r}' for role, name in roles.items())}}}"
+
+
+def advise_score_column() -> str:
+    """Return the end of an advice about predictions without scores: the column of the scores may not be named."""
+    return f"or name the column of the scores as well: {format_roles({'score': '…'})}"
 
 
 def find_options(*options: str) -> list[str]:

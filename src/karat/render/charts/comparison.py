@@ -353,6 +353,7 @@ def _describe_runtimes(comparison: Comparison, drawn_systems: Sequence[str]) -> 
         f"{100 * (1 - comparison.options.alpha):g} % interval. "
         f"Runtime over {runtimes.documents:,} documents of {_describe_datasets(runtimes.datasets)}, as reported "
         f"by the systems.{excluded}",
+        *([runtimes.clock_difference] if runtimes.clock_difference else []),
         _describe_settings(comparison),
     ]
 

@@ -25,7 +25,7 @@ from karat.model.run import Run
 from karat.model.span import Span
 from karat.model.spec.format import Format
 from karat.systems.adapters.service_responses import check_response, convert_spans
-from karat.systems.adapters.telemetry import count_event
+from karat.systems.telemetry import count_event
 
 TURTLE: Final = "application/x-turtle"
 _REQUEST: Final = "http://www.aksw.org/gerbil/NifWebService/request_0#char=0,{length}"

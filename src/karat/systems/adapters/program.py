@@ -26,7 +26,7 @@ from karat.storage.data_folder import hash_content
 from karat.storage.processes import ChildProcess, EndedError
 from karat.systems.adapters.python_imports import list_imported_files
 from karat.systems.adapters.service_responses import PerDocumentLinker, convert_spans
-from karat.systems.adapters.telemetry import count_event, hide_variables, redact_secrets, report_peak_memory
+from karat.systems.telemetry import count_event, hide_variables, redact_secrets, report_peak_memory
 
 _MAX_QUOTED: Final = 80  # characters of an output in a message
 START_ERROR: Final = "start_error"

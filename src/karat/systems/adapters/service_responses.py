@@ -20,7 +20,7 @@ from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import to_code_points
 from karat.model.span import Span
 from karat.storage.retry import call_with_retries
-from karat.systems.adapters.telemetry import RETRIED_EVENT, count_event, redact_secrets, report_seconds
+from karat.systems.telemetry import RETRIED_EVENT, count_event, redact_secrets, report_seconds
 
 _CONVERTED_EVENT: Final = "predictions with offsets in {} (converted)"
 UTF16_EVENT: Final = _CONVERTED_EVENT.format(OffsetKind.UTF16.description)

@@ -243,7 +243,7 @@ def build_lexicon(kb: str, weights: CandidateWeights) -> Lexicon:
             f"the snapshot {kb} has no aliases, so there are no candidates. Choose a snapshot with aliases: karat "
             f"kb show NAME"
         )
-    table = table.group_by(["alias", "id"], use_threads=False).aggregate([("count", "sum")])
+    table = table.group_by(["alias", "id"], use_threads=False).aggregate([("count", "sum"), ("is_popular", "max")])
     encoded = table.column("id").combine_chunks().dictionary_encode()
     codes, ids = encoded.indices.to_numpy().astype(np.int64), encoded.dictionary.to_pylist()
     popularity = _compute_popularity(snapshots, ids)
@@ -251,6 +251,8 @@ def build_lexicon(kb: str, weights: CandidateWeights) -> Lexicon:
     row = surfaces.indices.to_numpy().astype(np.int64)
     counts = np.nan_to_num(pc.fill_null(table.column("count_sum"), 0).to_numpy().astype(float))
     weight = popularity[codes]
+    if popularity.max() == 1:  # unknown: all that is known is which entities are popular for a surface form
+        weight = weight + pc.fill_null(table.column("is_popular_max"), False).to_numpy()
     if weights != "popularity":
         popularity_share = weight / np.bincount(row, weight)[row]
         weight = counts if weights == "counts" else counts + _POPULARITY_COUNTS * popularity_share
@@ -278,36 +280,35 @@ def _loose_key(surface: str) -> str:
 
 
 def _list_names(snapshot: Snapshot, main_snapshot: Snapshot) -> Arrow:
-    """Return the names of a snapshot as a table with the columns `id`, `alias` and `count`.
+    """Return the names of a snapshot as a table with the columns `id`, `alias`, `count` and `is_popular`.
 
-    The names are the aliases, the main names of normal entities and the demonyms; `count` is null if names are not
-    counted. Ids become canonical ids of `main_snapshot`.
+    The names are the aliases, the main names of normal entities, the demonyms, and the surfaces whose popular entities
+    the source of the snapshot states. `count` is null if names are not counted, and `is_popular` for all other names.
+    Ids become canonical ids of `main_snapshot`.
     """
-    schema = pa.schema([("id", pa.string()), ("alias", pa.string()), ("count", pa.int64())])
-    parts = []
-    aliases, entities, demonyms = (snapshot.get_table(name) for name in ("aliases", "entities", "demonyms"))
+    aliases, entities, demonyms, popular = (
+        snapshot.get_table(name) for name in ("aliases", "entities", "demonyms", "popular")
+    )
+    schema = pa.schema([("id", pa.string()), ("alias", pa.string()), ("count", pa.int64()), ("is_popular", pa.bool_())])
+    parts = [schema.empty_table()]
     if aliases is not None:
-        parts.append(aliases.read_all("id", "alias", "count").select(["id", "alias", "count"]))
+        parts.append(aliases.read_all("id", "alias", "count"))
     if entities is not None:
         entity_rows = entities.read_all("id", "name", "kind")
         entity_rows = entity_rows.filter(
             pc.and_(pc.is_valid(entity_rows["name"]), pc.is_in(entity_rows["kind"], pa.array(["normal"])))
         )
-        parts.append(
-            pa.table(
-                [entity_rows["id"], entity_rows["name"], pa.nulls(entity_rows.num_rows, pa.int64())], schema=schema
-            )
-        )
+        parts.append(pa.table({"id": entity_rows["id"], "alias": entity_rows["name"]}))
     if demonyms is not None:
         demonym_rows = demonyms.read_all("id", "surface")
         demonym_rows = demonym_rows.filter(pc.is_valid(demonym_rows["id"]))
-        parts.append(
-            pa.table(
-                [demonym_rows["id"], demonym_rows["surface"], pa.nulls(demonym_rows.num_rows, pa.int64())],
-                schema=schema,
-            )
-        )
-    table = pa.concat_tables([part.cast(schema) for part in parts]) if parts else schema.empty_table()
+        parts.append(pa.table({"id": demonym_rows["id"], "alias": demonym_rows["surface"]}))
+    if popular is not None and snapshot.manifest.popularity == "none":  # stated, not derived from the other tables
+        popular_rows = popular.read_all("surface", "ids")
+        ids = pc.list_flatten(popular_rows["ids"])
+        surfaces = popular_rows["surface"].take(pc.list_parent_indices(popular_rows["ids"]))
+        parts.append(pa.table({"id": ids, "alias": surfaces, "is_popular": pa.repeat(True, len(ids))}))
+    table = pa.concat_tables(parts, promote_options="default")
     if snapshot is main_snapshot:
         return table
     encoded_ids = table.column("id").combine_chunks().dictionary_encode()

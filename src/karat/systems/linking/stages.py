@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from karat.model.document import Document, Prediction, Response
 from karat.model.spec.system import Link, Refine, hide_gold
 from karat.systems.linking.lexicon import Lexicon
+from karat.systems.telemetry import count_event
 
 
 def chain_stages(*stages: Refine) -> Link:
@@ -61,7 +62,17 @@ def make_candidate_stage(lexicon: Lexicon, max_candidates: int) -> Refine:
 
 
 def link_first_candidates(document: Document, response: Response) -> Response:
-    """Return the response with each mention linked to its first candidate; mentions without stay unchanged."""
+    """Return the response with each mention linked to its first candidate; mentions without stay unchanged.
+
+    Count links whose next candidate has the same score: nothing but the order of their ids decides.
+    """
+    count_event(
+        "links to the first of several equally likely candidates",
+        sum(
+            len(prediction.candidates) > 1 and prediction.candidates[0].score == prediction.candidates[1].score
+            for prediction in response.predictions
+        ),
+    )
     predictions = [
         Prediction(
             prediction.start,

@@ -12,9 +12,9 @@ from karat.model.spec.external_access import TrainingDetails
 from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, parse_json, to_response
-from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 from karat.systems.claims.finegrained_2019 import list_finegrained_claims
+from karat.systems.telemetry import get_credential
 
 
 @dataclass(frozen=True, slots=True)

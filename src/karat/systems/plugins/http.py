@@ -8,8 +8,8 @@ from karat.model.document import Document, Prediction
 from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.http_client import WebRequest, parse_host
 from karat.systems.adapters.program import parse_response, to_jsonl_request
-from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
+from karat.systems.telemetry import get_credential
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,9 @@ from karat.storage.files import Source
 from karat.storage.http_client import WebRequest, is_local
 from karat.systems.adapters.program import locate_predictions
 from karat.systems.adapters.service_responses import parse_json
-from karat.systems.adapters.telemetry import count_event, get_credential, report_final_error, report_reply
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 from karat.systems.linking.lexicon import open_system_snapshot
+from karat.systems.telemetry import count_event, get_credential, report_final_error, report_reply
 
 UNPARSEABLE: Final = "unparseable responses"
 REPAIRED: Final = "responses with JSON inside other text"

@@ -11,11 +11,11 @@ from karat.model.spec.external_access import TrainingDetails
 from karat.model.spec.system import Link, System, SystemSample, option
 from karat.storage.http_client import WebRequest
 from karat.systems.adapters.service_responses import ServiceAnnotation, build_page_url, parse_json, to_response
-from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
 from karat.systems.claims.bat_2013 import list_bat_claims
 from karat.systems.claims.fair_2023 import list_compared_claims, list_fair_claims
 from karat.systems.claims.finegrained_2019 import list_finegrained_claims
+from karat.systems.telemetry import get_credential
 
 
 @dataclass(frozen=True, slots=True)

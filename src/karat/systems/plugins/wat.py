@@ -17,8 +17,8 @@ from karat.systems.adapters.service_responses import (
     to_response,
     to_utf16_offset,
 )
-from karat.systems.adapters.telemetry import get_credential
 from karat.systems.adapters.web_service import get_web_access, make_web_linker
+from karat.systems.telemetry import get_credential
 
 
 @dataclass(frozen=True, slots=True)

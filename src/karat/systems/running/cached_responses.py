@@ -13,7 +13,7 @@ from karat.model.errors import ResponseError
 from karat.model.json.decoder import JsonError, decode_json
 from karat.storage.response_store import ResponseStore
 from karat.systems.adapters.service_responses import check_response
-from karat.systems.adapters.telemetry import REDACTED_EVENT, RETRIED_EVENT, capture_telemetry, redact_response
+from karat.systems.telemetry import REDACTED_EVENT, RETRIED_EVENT, capture_telemetry, redact_response
 
 Clock: TypeAlias = Literal["service-reported", "local call", "local call, batch mean", "wall"]
 """The source of a measured time; `batch mean`: the time of a batch, divided by its number of documents."""

@@ -25,7 +25,6 @@ from karat.storage.data_folder import get_home_folder
 from karat.storage.response_store import ResponseStore
 from karat.storage.retry import RateLimiter, RetryPolicy, use_retry_policy
 from karat.systems.adapters.program import SurplusLineError
-from karat.systems.adapters.telemetry import ResponseTelemetry, capture_telemetry, redact_response
 from karat.systems.running.cached_responses import (
     CachedResponse,
     Clock,
@@ -34,6 +33,7 @@ from karat.systems.running.cached_responses import (
     write_cached_response,
 )
 from karat.systems.running.system import RunnableSystem, document_key
+from karat.systems.telemetry import ResponseTelemetry, capture_telemetry, redact_response
 
 _CORRECTED: Final = "wall minus empty request"
 _EMPTY_REQUEST: Final = "a" + " " * 3000  # the probe of BAT, which contains no entity
