@@ -99,12 +99,18 @@ def test_scores_of_predictions_are_read():
     assert karat.linking_precision(gold, predicted, settings={"threshold": 0.5}) == 1
 
 
-@pytest.mark.parametrize("wrong", ["demo", {"d": []}, 3, [3], [("d", 0)], [("d", "0", "3", "Q1")]])
+@pytest.mark.parametrize("wrong", ["demo", {"d": []}, 3, [3], [("d", 0)]])
 def test_other_objects_are_refused(wrong):
     with pytest.raises(karat.UsageError, match="Pass a list of"):
         karat.linking_f1(wrong, [("d", 0, 3, "Q1")])
     with pytest.raises(karat.UsageError, match="Pass a list of"):
         karat.linking_f1([("d", 0, 3, "Q1")], wrong)
+
+
+def test_offsets_that_are_texts_are_named():
+    for lists in (([("d", "0", "3", "Q1")], [("d", 0, 3, "Q1")]), ([("d", 0, 3, "Q1")], [("d", "0", "3", "Q1")])):
+        with pytest.raises(karat.InputError, match=r"found start .0.; expected an integer from 0\. Pass an int"):
+            karat.linking_f1(*lists)
 
 
 def test_profiles_that_read_texts_are_refused():

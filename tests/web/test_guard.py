@@ -252,8 +252,8 @@ def test_guesses_of_tokens_and_invitations_are_slowed_down(tmp_path):
     [
         ("serve", "archive"),
         ("serve-nif", "popular"),
-        ("verify", "serve", "v.sqlite"),
-        ("annotate", "serve", "a.sqlite"),
+        pytest.param(("verify", "serve", "v.sqlite"), marks=pytest.mark.extras),
+        pytest.param(("annotate", "serve", "a.sqlite"), marks=pytest.mark.extras),
     ],
 )
 def test_a_port_in_use_is_named_with_the_remedy(command, karat_cli, tmp_path, monkeypatch):

@@ -354,7 +354,7 @@ def assess_ids(
     if gold.kind_counts and not predictions.kind_counts:  # all predictions are emerging entities
         n_lost = sum(predictions.schemes.values())
     remedy = ""
-    if kb is None and id_setting is not Ids.NORMALISED and (n_lost or n_unmatchable_gold):
+    if kb is None and id_setting in (Ids.BRIDGED, Ids.RESOLVED) and (n_lost or n_unmatchable_gold):
         remedy = _suggest_starter(gold, predictions) or _suggest_starter(predictions, gold)
     if n_lost and not remedy:
         remedy = _suggest_remedy(gold, predictions, n_lost, id_setting, kb)
