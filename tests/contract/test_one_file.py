@@ -80,6 +80,7 @@ def test_the_files_of_commands_and_pages_are_those_that_the_guide_names():
         assert f"{name}`" in GUIDE
 
 
+@pytest.mark.extras  # it takes long
 def test_generators_commands_and_contract_tests_need_no_other_file(tmp_path):
     tree = add_to_copy(tmp_path)
     _generate(tree)

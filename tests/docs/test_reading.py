@@ -78,6 +78,7 @@ def _list_messages(tree):
             yield node.value
 
 
+@pytest.mark.extras  # it takes long
 def test_messages_name_pages_by_titles_that_exist():
     """An installed package has no docs folder, so that a path would lead nowhere."""
     titles = {path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for path in list_pages()}

@@ -250,7 +250,7 @@ def test_guesses_of_tokens_and_invitations_are_slowed_down(tmp_path):
 @pytest.mark.parametrize(
     "command",
     [
-        ("serve", "archive"),
+        pytest.param(("serve", "archive"), marks=pytest.mark.extras),
         ("serve-nif", "popular"),
         pytest.param(("verify", "serve", "v.sqlite"), marks=pytest.mark.extras),
         pytest.param(("annotate", "serve", "a.sqlite"), marks=pytest.mark.extras),

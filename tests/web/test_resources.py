@@ -204,6 +204,7 @@ def test_entries_and_used_knowledge_bases_can_be_sent_to_other_processes(kb, tmp
     assert copy.run.locate_row(0) == f"document {entry.run.ids[0].as_py()!r}"
 
 
+@pytest.mark.extras  # it takes long
 def test_many_entries_are_scored_alike_in_other_processes():
     """Thirteen systems on the same dataset, more than one process scores at a time."""
     (entry,) = load_entries(["demo/noisy"], ["demo"])
