@@ -42,8 +42,8 @@ def test_scores_are_those_that_elevant_printed(found, shared):
 
 def test_everything_is_there(found):
     assert found.averaged_datasets == DATASETS
-    assert set(found.runtimes.seconds) == {"refined__aida_", "rel__2014_"}
-    assert found.runtimes.excluded == {"genre__yago_": "unknown runtime"}
+    assert set(found.usage["seconds"].means) == {"refined__aida_", "rel__2014_"}
+    assert found.usage["seconds"].excluded == {"genre__yago_": "unknown runtime"}
     assert found.titles["refined__aida_"] == "ReFinED (AIDA)"
     assert len(found.pairs) == 3
     assert all(pair.p is not None for dataset in found.datasets for pair in dataset.pairs)

@@ -230,7 +230,7 @@ export interface CellNote {
   profile_notes: Record<string, string[]>;
   refusals: Record<string, string>;
   undefined: Record<string, string>;
-  seconds: number | null;
+  usage: Record<string, number>;
   counts: number[];
   signature: string;
 }

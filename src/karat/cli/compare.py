@@ -35,12 +35,13 @@ class _ChartFiles(NamedTuple):
     ranks: str | None
     heatmap: str | None
     runtimes: str | None
+    costs: str | None
 
     def draw(self, comparison: Comparison) -> dict[str, Spec]:
         """Return the requested charts of a comparison, by file."""
-        from karat.render.charts.comparison import heatmap_chart, ranks_chart, runtime_chart
+        from karat.render.charts.comparison import cost_chart, heatmap_chart, ranks_chart, runtime_chart
 
-        charts = zip(self, (ranks_chart, heatmap_chart, runtime_chart), strict=True)
+        charts = zip(self, (ranks_chart, heatmap_chart, runtime_chart, cost_chart), strict=True)
         return {path: draw(comparison) for path, draw in charts if path is not None}
 
 
@@ -119,6 +120,7 @@ def _build_extras(
     file_option("--ranks", "ranks", "Write a critical difference diagram (.svg, .png, …)."),
     file_option("--heatmap", "heatmap", "Write a heat map of system similarity (.svg, .png, …)."),
     file_option("--runtimes", "runtimes", "Write a chart of the measure over the runtime (.svg, .png, …)."),
+    file_option("--costs", "costs", "Write a chart of the measure over the cost (.svg, .png, …)."),
 )
 @group_options(
     "output",

@@ -485,7 +485,13 @@ def _load_predictions(item: _Input, gold: Callable[[], Corpus] | None = None) ->
     if find_dataset(item.name) is not None:
         corpus = _load_gold(item, text=True)
         return Run.from_gold(corpus, name=corpus.name)
-    return _read_run(item.source, item.detected_format, gold, item.policy)
+    return _add_manifest(item, _read_run(item.source, item.detected_format, gold, item.policy))
+
+
+def _add_manifest(item: _Input, run: Run) -> Run:
+    """Return the run with the runtime that the manifest next to its file states."""
+    seconds = item.read_manifest().seconds
+    return run if seconds is None else replace(run, metadata={**run.metadata, "seconds": str(seconds)})
 
 
 def _read_run(source: Source, file_format: Format, gold: Callable[[], Corpus] | None, policy: ErrorPolicy) -> Run:
@@ -529,6 +535,7 @@ def _load_gold_and_predictions(item: _Input, *, text: bool) -> tuple[Corpus, Run
     if item.detected_format.read_both is not None:
         with collect_defects(item.policy, item.source.label) as defects, pause_garbage_collection():
             corpus, run = item.detected_format.read_both(item.source)
+        run = _add_manifest(item, run)
         corpus = replace(corpus, skipped={**corpus.skipped, **defects.counts})
     else:
         corpus, run = _load_gold(item, text=text), _load_predictions(item)

@@ -71,6 +71,7 @@ from karat.model.output.progress import track_progress
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score, warn_of_notes
 from karat.model.results.statistics import Statistics
+from karat.model.results.usage import UsageSum, complete_usage
 from karat.model.results.verdict import Verdicts
 from karat.model.run import VOCABULARY, Run, is_selected_on, selection_note
 from karat.model.signature import Signature
@@ -106,6 +107,10 @@ class BlockSource(Protocol):
     @property
     def skipped(self) -> Mapping[str, int]:
         """Counts of items that the readers skipped, by description."""
+
+    @property
+    def usage(self) -> Mapping[str, UsageSum]:
+        """The sums of runtime, tokens and cost that the responses state; an engine has them after `count_blocks`."""
 
     @property
     def excluded(self) -> UnsupportedViews:
@@ -165,6 +170,11 @@ class InMemorySource(msgspec.Struct, frozen=True, eq=False, dict=True):
     def skipped(self) -> dict[str, int]:
         """Counts of items that the readers skipped, by description."""
         return describe_skipped(self.inputs.corpus.skipped, self.inputs.run.skipped)
+
+    @property
+    def usage(self) -> dict[str, UsageSum]:
+        """The sums of runtime, tokens and cost that the responses state."""
+        return self.inputs.original_run.sum_usage(self.inputs.corpus)
 
     def count_sweeps(self, views: Sequence[ViewName], grid: int | None) -> list[SweepSums]:
         """Return how the statistics of `views` change as the threshold falls, as a single entry.
@@ -727,6 +737,7 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             groups=groups,
             corpus_metadata=corpus_metadata,
             run_metadata=run_metadata,
+            usage=complete_usage(self.source.usage, run_metadata, run, len(self.sums.ids)),
             id_health=Deferred(lambda: self.id_health),
             table_measures=request.table_measures,
             headline=request.headline,

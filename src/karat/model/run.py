@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
+from math import fsum
 from typing import Any, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from karat.model.caches.value_cache import ValueCache
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
@@ -15,6 +17,7 @@ from karat.model.defects import get_defects
 from karat.model.document import Document, Prediction, Response
 from karat.model.output.text_layout import format_count
 from karat.model.results.display import TableDisplay
+from karat.model.results.usage import QUANTITIES, UsageSum
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions, flatten_mentions
@@ -186,6 +189,16 @@ class Run(TableDisplay, ValueCache):
         )
         run = cls(table, name, dict(metadata), content, predictions, n_duplicates, locate_row, texts=texts)
         return run.drop_rows(checks.find_invalid_rows(run._find_problems(), locate_row))
+
+    def sum_usage(self, corpus: Corpus) -> dict[str, UsageSum]:
+        """Return the sums of what the responses to documents of `corpus` used; missing if no response states it."""
+        names = [name for name in QUANTITIES if name in self.table.column_names]
+        if not names:
+            return {}
+        columns = self.table.select(["id", *names])
+        columns = columns.filter(pc.is_in(columns.column("id"), corpus.ids))
+        values_by_name = {name: columns.column(name).drop_null().to_pylist() for name in names}
+        return {name: UsageSum(fsum(values), len(values)) for name, values in values_by_name.items() if values}
 
     def drop_rows(self, removed_rows: frozenset[int]) -> Run:
         """Return a copy of the run without the responses in `removed_rows`; raise `InputError` if none is left."""

@@ -10,11 +10,11 @@ import pyarrow as pa
 from karat.analysis.comparison.compare import Comparison, Ranks
 from karat.analysis.comparison.flips import DetectionStats, Flips
 from karat.analysis.comparison.linking_loss import LinkingLosses
+from karat.analysis.comparison.mean_usage import MeanUsage
 from karat.analysis.comparison.means import Mean, MeanPair
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.overfitting import OverfittingIndex
 from karat.analysis.comparison.rank_sensitivity import RankSensitivity
-from karat.analysis.comparison.runtimes import Runtimes
 from karat.analysis.comparison.samples import Estimate
 from karat.analysis.comparison.significance import DatasetScores, SystemScore
 from karat.analysis.comparison.similarity import JointCoverage, PairSimilarity, Similarity
@@ -24,6 +24,7 @@ from karat.model.output.control_chars import escape_json
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_line
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import WARNING, IdHealth, format_id_health
+from karat.model.results.usage import QUANTITIES
 from karat.model.tables.arrow import Arrow
 from karat.render.scores import emphasise_cells, find_best_indices
 from karat.render.tables import UNDEFINED, DrawTable, Layout, describe_convention, format_percent, get_layout
@@ -87,7 +88,7 @@ class ComparisonFile(JsonFile, frozen=True, tag="karat-comparison/2"):
     detection: Mapping[str, Mapping[str, DetectionStats]]
     flips: tuple[Flips, ...]
     overfitting: tuple[OverfittingIndex, ...]
-    runtimes: Runtimes
+    usage: Mapping[str, MeanUsage]
     similarity: tuple[SimilarityRecord, ...]
     sensitivity: RankSensitivity | None
     linking_loss: LinkingLosses | None
@@ -175,7 +176,7 @@ def render_page(comparison: Comparison, layout: str | None, *, details: bool, wi
             _render_common_accuracy,
             _render_flips,
             _render_overfitting,
-            _render_runtimes,
+            _render_usage,
         )
         for text in part(comparison, draw)
     ]
@@ -199,10 +200,10 @@ def display(comparison: Comparison, layout: str) -> str:
 
 
 def to_table(comparison: Comparison) -> Arrow:
-    """Return an Arrow table with a row per dataset and system: score, interval, rank and runtime."""
+    """Return an Arrow table with a row per dataset and system: score, interval, rank, runtime, tokens and cost."""
     rows = [
         {"dataset": dataset.name, "system": system, "measure": comparison.measure}
-        | {name: getattr(score, name) for name in ("value", "low", "high", "rank", "differs_from_all", "seconds")}
+        | {name: getattr(score, name) for name in ("value", "low", "high", "rank", "differs_from_all", *QUANTITIES)}
         | {"undefined": score.reason, "oracle": score.is_oracle}
         for dataset in comparison.datasets
         for system, score in dataset.scores.items()
@@ -213,8 +214,9 @@ def to_table(comparison: Comparison) -> Arrow:
 _FRAME = pa.schema(
     [(name, pa.string()) for name in ("dataset", "system", "measure")]
     + [(name, pa.float64()) for name in ("value", "low", "high")]
-    + [("rank", pa.int64()), ("differs_from_all", pa.bool_()), ("seconds", pa.float64()), ("undefined", pa.string())]
-    + [("oracle", pa.bool_())]
+    + [("rank", pa.int64()), ("differs_from_all", pa.bool_())]
+    + [(name, pa.float64()) for name in QUANTITIES]
+    + [("undefined", pa.string()), ("oracle", pa.bool_())]
 )
 
 
@@ -490,24 +492,35 @@ def _format_interval(estimate: Estimate, format_value: Callable[[float | None], 
     return f"{format_value(estimate.value)} [{format_value(estimate.low)}, {format_value(estimate.high)}]"
 
 
-def _render_runtimes(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
-    """Yield a table of milliseconds per document by system, and the systems without runtime; nothing if all lack it."""
-    runtimes = comparison.runtimes
-    if runtimes.seconds:
-        rows = [
-            [system, f"{1000 * runtimes.seconds[system]:.3g}"]
-            for system in comparison.systems
-            if system in runtimes.seconds
-        ]
-        datasets = runtimes.datasets[0] if len(runtimes.datasets) == 1 else f"{len(runtimes.datasets)} datasets"
-        yield draw([[f"runtime over {datasets}", "ms per document"], *rows], {0})
-        if runtimes.untimed_documents:
-            n_all = runtimes.documents + runtimes.untimed_documents
-            yield f"runtime of the {runtimes.documents:,} of {n_all:,} documents that have one of every system"
-        if runtimes.clock_difference:
-            yield runtimes.clock_difference
-        if runtimes.excluded:
-            yield f"without runtime: {'; '.join(f'{system} ({why})' for system, why in runtimes.excluded.items())}"
+def _render_usage(comparison: Comparison, draw: DrawTable) -> Iterator[str]:
+    """Yield tables of what systems used per document, a table for quantities over the same documents, with notes."""
+    tables: dict[tuple[tuple[str, ...], int, int], dict[str, MeanUsage]] = {}
+    for name, usage in comparison.usage.items():
+        key = (usage.datasets, usage.documents, usage.missing_documents)
+        tables.setdefault(key, {})[name] = usage
+    for (datasets, n_documents, n_missing), columns in tables.items():
+        titles = " and ".join(QUANTITIES[name].title for name in columns)
+        if n_documents:
+            over = datasets[0] if len(datasets) == 1 else f"{len(datasets)} datasets"
+            rows = [
+                [system, *(_format_mean(name, usage.means.get(system)) for name, usage in columns.items())]
+                for system in comparison.systems
+                if any(system in usage.means for usage in columns.values())
+            ]
+            yield draw([[f"mean over {over}", *(QUANTITIES[name].unit for name in columns)], *rows], {0})
+        if n_missing:
+            yield f"{titles} of the {n_documents:,} of {n_documents + n_missing:,} documents that all systems state"
+        for name, usage in columns.items():
+            if usage.clock_difference:
+                yield usage.clock_difference
+            if usage.excluded:
+                reasons = "; ".join(f"{system} ({why})" for system, why in usage.excluded.items())
+                yield f"without {QUANTITIES[name].title}: {reasons}"
+
+
+def _format_mean(quantity: str, mean: float | None) -> str:
+    """Format what a system used per document in the unit of the quantity, with three significant digits."""
+    return UNDEFINED if mean is None else f"{float(f'{QUANTITIES[quantity].factor * mean:.3g}'):,.10g}"
 
 
 def _render_similarities(comparison: Comparison, draw: DrawTable) -> Iterator[str]:

@@ -6,6 +6,8 @@ an prediction where no mention is.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from karat import Corpus, Document, Label, Prediction, Response, Run
 from karat.analysis.comparison.entries import Entry
 
@@ -43,8 +45,12 @@ def run(name: str, *documents: str, seconds: float | None = None) -> Run:
     return Run.from_responses([response(number, signs, **more) for number, signs in enumerate(documents)], name=name)
 
 
-def entry(data: Corpus, predictions: Run, *, seconds: float | None = None) -> Entry:
-    return Entry(predictions.name, data.name, f"{data.name}@{data.digest}", data, predictions, seconds=seconds)
+def entry(data: Corpus, predictions: Run, **totals: float) -> Entry:
+    """A system on a dataset; `totals` has what the whole run used, such as `seconds`."""
+    metadata = {**predictions.metadata, **{name: str(total) for name, total in totals.items()}}
+    return Entry(
+        predictions.name, data.name, f"{data.name}@{data.digest}", data, replace(predictions, metadata=metadata)
+    )
 
 
 def entries(**datasets: dict[str, list[str]]) -> list[Entry]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from karat.analysis.comparison.compare import ComparisonExtras, compare
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.model.errors import UsageError
-from karat.render.charts.comparison import heatmap_chart, ranks_chart, runtime_chart
+from karat.render.charts.comparison import cost_chart, heatmap_chart, ranks_chart, runtime_chart
 from karat.render.charts.output import save_chart
 from tests.analysis.comparison import contest
 
@@ -34,8 +36,8 @@ def many(datasets=6):
         middle = ("+++x", "++xx") if place % 2 else ("++xx", "+++x")
         signs = {"able": "++++", "brisk": middle[0], "cross": middle[1], "dull": "xxxx"}
         for system, own in signs.items():
-            seconds = {"able": 0.2, "dull": 0.002}.get(system)
-            given.append(contest.entry(data, contest.run(system, own, own), seconds=seconds))
+            totals = {"able": {"seconds": 0.2, "cost": 3.0}, "dull": {"seconds": 0.002}}.get(system, {})
+            given.append(contest.entry(data, contest.run(system, own, own), **totals))
     return compare(given, options=QUICK, extras=ComparisonExtras(similarity="strong"))
 
 
@@ -79,9 +81,12 @@ def test_scores_over_runtimes_leave_out_who_has_none(found):
     spec = runtime_chart(found)
     points = {row["line"]: (row["x"], row["y"]) for row in rows(spec) if "text" in row}
     assert points == {"able": pytest.approx((100, 1)), "dull": pytest.approx((1, 0))}
-    assert "Excluded for lack of runtimes: brisk, cross" in " ".join(spec["title"]["subtitle"])
+    assert "Excluded for lack of runtime: brisk, cross" in " ".join(spec["title"]["subtitle"])
     ends = [row for row in rows(spec) if "y2" in row]
     assert {row["line"] for row in ends} == {"able", "dull"}
+    costs = cost_chart(found)  # 3.0 for two documents of each dataset
+    assert [(row["line"], row["x"]) for row in rows(costs) if "text" in row] == [("able", pytest.approx(1500))]
+    assert "cost per 1,000 documents" in json.dumps(costs)
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -11,12 +12,15 @@ from karat.analysis.comparison.compare import compare
 from karat.analysis.comparison.entries import (
     describe_separate_systems,
     disambiguate_names,
+    entry_from_result,
     entry_from_run,
     load_entries,
 )
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.data.load import parse_system_argument
 from karat.model.errors import InputError, UsageError
+from karat.model.results.usage import UsageSum
+from karat.plugins.reports.table import render_table
 from karat.render.comparison import render_page
 from tests.analysis.comparison import contest
 
@@ -53,12 +57,11 @@ def test_metadata_beside_a_file_say_what_it_took(linked):
     metadata(linked, "two.bay", experiment_name="Two", linking_time=None)
     files = sorted(map(str, linked.glob("*.bay.linked_articles.jsonl")))
     one, two = load_entries(files)
-    assert (one.seconds, one.title) == (0.5, "One (large)")
-    assert (two.seconds, two.title) == (None, "Two")
+    assert (one.title, two.title) == ("One (large)", "Two")
     found = compare([one, two], options=QUICK)
     assert found.titles == {"one": "One (large)", "two": "Two"}
-    assert found.runtimes.seconds == {"one": 0.5}  # of one document
-    assert found.runtimes.excluded == {"two": "unknown runtime"}
+    assert found.usage["seconds"].means == {"one": 0.5}  # of one document
+    assert found.usage["seconds"].excluded == {"two": "unknown runtime"}
 
 
 def test_metadata_that_are_none_are_refused(linked):
@@ -77,12 +80,12 @@ def test_times_are_compared_on_datasets_that_have_all_of_them():
         contest.entry(bay, dull, seconds=1.0),
         contest.entry(fjord, dull),
     ]
-    own = compare(given, options=QUICK).runtimes
-    assert own.seconds == {"dull": 0.5, "keen": 1.0}
+    own = compare(given, options=QUICK).usage["seconds"]
+    assert own.means == {"dull": 0.5, "keen": 1.0}
     assert (own.datasets, own.documents) == (("bay",), 2)
-    none = compare([*given[1:3], contest.entry(bay, keen), given[3]], options=QUICK).runtimes
-    assert none.seconds == {}
-    assert set(none.excluded.values()) == {"no dataset has runtimes of all systems"}
+    none = compare([*given[1:3], contest.entry(bay, keen), given[3]], options=QUICK).usage["seconds"]
+    assert none.means == {}
+    assert set(none.excluded.values()) == {"no dataset has the runtime of all systems"}
 
 
 def test_responses_or_the_manifest_say_what_they_took(tmp_path):
@@ -92,10 +95,10 @@ def test_responses_or_the_manifest_say_what_they_took(tmp_path):
     karat.save(karat.Run.from_responses([contest.response(0, "+")], name="two", seconds="4"), tmp_path / "two.jsonl")
     karat.save(karat.Run.from_responses([contest.response(0, "+")], name="bad", seconds="long"), tmp_path / "bad.jsonl")
     files = [str(tmp_path / f"{name}.jsonl") for name in ("one", "two", "bad")]
-    found = {entry.system: entry.seconds for entry in load_entries(files[:2], [str(tmp_path / "bay.jsonl")])}
-    assert found == {"one": 3.0, "two": 4.0}
+    found = compare(load_entries(files[:2], [str(tmp_path / "bay.jsonl")]), options=QUICK)
+    assert {name: score.seconds for name, score in found.datasets[0].scores.items()} == {"one": 3.0, "two": 4.0}
     with pytest.raises(InputError, match="seconds: 'long'"):
-        list(load_entries(files, [str(tmp_path / "bay.jsonl")]))
+        compare(load_entries(files, [str(tmp_path / "bay.jsonl")]), options=QUICK)
 
 
 def test_predictions_find_their_gold_standard_by_documents(tmp_path):
@@ -229,12 +232,10 @@ def test_a_failed_document_is_left_out_of_the_runtimes_of_all_systems():
     bay = contest.corpus("bay", 1, 1, 1)
     runs = [timed_run("fast", 9.0, 1.0, 3.0), timed_run("failing", None, 5.0, 7.0)]
     comparison = compare([entry_from_run(bay, run) for run in runs], options=QUICK)
-    runtimes = comparison.runtimes
-    assert runtimes.seconds == {"fast": 2.0, "failing": 6.0}
-    assert (runtimes.documents, runtimes.untimed_documents, runtimes.excluded) == (2, 1, {})
-    assert "runtime of the 2 of 3 documents that have one of every system" in render_page(
-        comparison, None, details=False
-    )
+    runtimes = comparison.usage["seconds"]
+    assert runtimes.means == {"fast": 2.0, "failing": 6.0}
+    assert (runtimes.documents, runtimes.missing_documents, runtimes.excluded) == (2, 1, {})
+    assert "runtime of the 2 of 3 documents that all systems state" in render_page(comparison, None, details=False)
 
 
 def test_times_that_were_measured_in_different_ways_are_named():
@@ -246,12 +247,12 @@ def test_times_that_were_measured_in_different_ways_are_named():
 
     calm, busy = make_entry("calm", times="local call"), make_entry("busy", times="local call, 4 documents at once")
     comparison = compare([calm, busy, make_entry("odd")], options=QUICK)
-    assert comparison.runtimes.clock_difference == (
+    assert comparison.usage["seconds"].clock_difference == (
         "runtimes do not compare, as they were measured differently: busy: local call, 4 documents at once; "
         "calm: local call; odd: not stated"
     )
-    assert comparison.runtimes.clock_difference in render_page(comparison, None, details=False)
-    alike = compare([calm, make_entry("even", times="local call")], options=QUICK).runtimes
+    assert comparison.usage["seconds"].clock_difference in render_page(comparison, None, details=False)
+    alike = compare([calm, make_entry("even", times="local call")], options=QUICK).usage["seconds"]
     assert (alike.clocks, alike.clock_difference) == ({"calm": "local call", "even": "local call"}, "")
 
 
@@ -259,9 +260,9 @@ def test_a_system_with_untimed_documents_is_not_compared_with_one_that_states_a_
     bay = contest.corpus("bay", 1, 1, 1)
     total = contest.entry(bay, contest.run("total", "+", "+", "+"), seconds=3.0)
     runs = [timed_run("fast", 9.0, 1.0, 3.5), timed_run("failing", None, 5.0, 7.0)]
-    runtimes = compare([total, *(entry_from_run(bay, run) for run in runs)], options=QUICK).runtimes
-    assert runtimes.seconds == {"total": 1.0, "fast": 4.5}
-    reason = "some documents have no runtime, and another system states only its total"
+    runtimes = compare([total, *(entry_from_run(bay, run) for run in runs)], options=QUICK).usage["seconds"]
+    assert runtimes.means == {"total": 1.0, "fast": 4.5}
+    reason = "some documents lack the runtime, and only the sum of a system is known"
     assert runtimes.excluded == {"failing": reason}
 
 
@@ -274,3 +275,37 @@ def test_a_file_that_begins_with_its_dataset_is_named_by_the_rest(tmp_path):
     assert karat.evaluate(str(gold), str(predictions)).run == "one"
     assert karat.load_run(predictions, corpus=karat.load(gold)).name == "one"
     assert told(f"bay={predictions}", golds=[gold]) == [("bay", "bay")]
+
+
+def paid_run(name: str, *costs: float | None):
+    """Predictions to documents of one mention each, with 100 tokens and the cost of each, if it is known."""
+    responses = [contest.response(number, "+", tokens=100, cost=cost) for number, cost in enumerate(costs)]
+    return karat.Run.from_responses(responses, name=name)
+
+
+def test_result_files_keep_what_systems_used():
+    """Dear costs 0.01 + 0.03 for two documents, so 20 for 1,000; the cost of one document of odd is unknown."""
+    bay = contest.corpus("bay", 1, 1)
+    results = [karat.evaluate(bay, run) for run in (paid_run("dear", 0.01, 0.03), paid_run("odd", 0.5, None))]
+    assert results[0].usage == {"tokens": UsageSum(200, 2), "cost": UsageSum(0.04, 2)}
+    assert results[1].usage["cost"] == UsageSum(0.5, 1)
+    stored = [karat.Result.from_json(result.to_json()) for result in results]
+    assert [result.usage for result in stored] == [result.usage for result in results]
+    comparison = compare([entry_from_result(result) for result in stored], options=QUICK)
+    assert comparison.usage["tokens"].means == {"dear": 100, "odd": 100}
+    assert comparison.usage["cost"].means == {"dear": 0.02}
+    assert set(comparison.usage) == {"tokens", "cost"}
+    page = render_page(comparison, None, details=False)
+    assert re.search(
+        r"mean over bay +tokens per document +cost per 1,000 documents\ndear +100 +20\nodd +100 +–\n", page
+    )
+    assert "without cost: odd (some documents lack the cost, and only the sum of a system is known)" in page
+    table = karat.compare(None, results).to_frame()
+    assert table.set_index("system").loc["dear", ["tokens", "cost"]].tolist() == [200, 0.04]
+
+
+def test_only_scored_documents_count_in_what_a_system_used():
+    bay = contest.corpus("bay", 1, 1)
+    result = karat.evaluate(bay, paid_run("dear", 0.25, 0.5, 8.0), allow_unknown=True)
+    assert result.usage == {"tokens": UsageSum(200, 2), "cost": UsageSum(0.75, 2)}
+    assert "dear used 200 tokens, cost 0.75" in render_table([result])

@@ -213,7 +213,7 @@ def test_what_the_knowledge_base_lacks_explains_a_difference(folder):
     [
         ("linker.small.eval_results.json", "{", "an invalid file"),
         ("linker.small.eval_cases.jsonl", '[{"span": 1}]\n', "an invalid file"),
-        ("linker.small.metadata.json", "[]", "an invalid file"),
+        ("linker.small.metadata.json", "[]", "expected a JSON object with experiment_name"),
         ("linker.small.eval_cases.jsonl", "LABELS", "an invalid file"),
     ],
 )

@@ -161,7 +161,7 @@ def test_a_folder_without_any_output_is_refused(tmp_path):
 
 def test_an_invalid_metadata_file_is_one_clear_error(folder):
     (folder / FILE.replace(".linked_articles.jsonl", ".metadata.json")).write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match="the file as written by ELEVANT"):
+    with pytest.raises(InputError, match=r"metadata\.json: found invalid metadata .* Correct or remove the file"):
         check(folder, CLAIM)
 
 

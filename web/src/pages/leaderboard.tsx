@@ -23,7 +23,7 @@ import { compilePattern } from "../data";
 import { MeasureLabel, measurePhrase, measureTitle } from "../measures";
 import type { Page } from "../page";
 import { currentUrl, pageUrl, route, updateQuery } from "../route";
-import type { MeasureTable } from "../shape";
+import type { CellNote, MeasureTable } from "../shape";
 import { type Cell, type Column, getSortOrder, rankRows, Sheet } from "../sheet";
 import { SystemDescriptions } from "../systems";
 import { Whisker } from "../whisker";
@@ -661,6 +661,16 @@ function UntestedDifferences({
   );
 }
 
+/** What a system used on a dataset, as far as its files state it. */
+const describeUsage = ({ seconds, tokens, cost }: CellNote["usage"]): string =>
+  [
+    seconds !== undefined && `${seconds.toLocaleString("en", { maximumSignificantDigits: 4 })} s`,
+    tokens !== undefined && formatCount(tokens, "token"),
+    cost !== undefined && `cost ${cost.toLocaleString("en", { maximumSignificantDigits: 4 })}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+
 function Notes({ dataset }: { dataset: number | null }) {
   const notes = leaderboardState.value!.notes.filter((entry) => dataset === null || entry.dataset === dataset);
   const entries = notes.filter((entry) => entry.notes.length || Object.keys(entry.skipped).length);
@@ -678,6 +688,21 @@ function Notes({ dataset }: { dataset: number | null }) {
                 )}
               </li>
             ))}
+          </ul>
+        </details>
+      )}
+      {notes.some((entry) => Object.keys(entry.usage).length) && (
+        <details>
+          <summary>Runtime, tokens and cost</summary>
+          <ul>
+            {notes
+              .filter((entry) => Object.keys(entry.usage).length)
+              .map((entry, index) => (
+                <li key={index}>
+                  <b>{systemTitle(entry.system)}</b> on {leaderboardState.value!.datasets[entry.dataset].name}:{" "}
+                  {describeUsage(entry.usage)}
+                </li>
+              ))}
           </ul>
         </details>
       )}

@@ -25,11 +25,11 @@ from karat.analysis.comparison.flips import (
 )
 from karat.analysis.comparison.grid import Grid, build_grid
 from karat.analysis.comparison.linking_loss import LinkingLosses, measure_linking_losses
+from karat.analysis.comparison.mean_usage import MeanUsage, average_usage
 from karat.analysis.comparison.means import Mean, MeanPair, compute_means, test_mean_pairs
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.overfitting import OverfittingIndex, overfitting_indices
 from karat.analysis.comparison.rank_sensitivity import RankSensitivity, rank_under_profiles
-from karat.analysis.comparison.runtimes import Runtimes, mean_runtimes
 from karat.analysis.comparison.samples import build_samples
 from karat.analysis.comparison.significance import (
     DatasetScores,
@@ -126,8 +126,8 @@ class Comparison(TableDisplay, ChartDisplay):
     """Flips of each pair of systems, pooled over the datasets in `mentions`."""
     overfitting: tuple[OverfittingIndex, ...]
     """Overfitting index of each system with a known development dataset."""
-    runtimes: Runtimes
-    """Runtimes of the systems."""
+    usage: Mapping[str, MeanUsage]
+    """Mean runtime (`seconds`), `tokens` and `cost` of the systems, as far as their files state them."""
     similarity: Similarities | None
     """Similarity of the systems' predictions, if requested."""
     sensitivity: RankSensitivity | None
@@ -202,7 +202,7 @@ def compare(
         detection=detection,
         flips=flips,
         overfitting=overfitting_indices(table, samples, extras.developed_on, options),
-        runtimes=mean_runtimes(table),
+        usage=average_usage(table),
         similarity=similarity,
         sensitivity=rank_under_profiles(table, options) if extras.sensitivity else None,
         linking_loss=measure_linking_losses(table, options) if extras.linking_loss else None,

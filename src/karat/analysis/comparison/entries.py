@@ -63,8 +63,6 @@ class Entry(msgspec.Struct, frozen=True, eq=False):
     """Predictions; None for a result."""
     result: Result | None = None
     """Result, if the entry was loaded from one."""
-    seconds: float | None = None
-    """Runtime on the whole dataset; None if unknown, or if a document has no runtime."""
     title: str | None = None
     """Title of the system from its manifest; None if unknown."""
     judged: JudgedTables = msgspec.field(default_factory=JudgedTables)
@@ -165,9 +163,8 @@ def _rename_system(entry: Entry, system: str | None) -> Entry:
 
 
 def entry_from_result(result: Result) -> Entry:
-    """Return the entry for a result, with the runtime that its metadata state."""
-    seconds = _parse_seconds(result.run_metadata, result.run)
-    return Entry(result.run, result.corpus, result.signature["data"], result=result, seconds=seconds)
+    """Return the entry for a result."""
+    return Entry(result.run, result.corpus, result.signature["data"], result=result)
 
 
 def disambiguate_names(runs: Sequence[Run], paths: Sequence[str]) -> list[Run]:
@@ -445,9 +442,9 @@ def check_result(entry: Entry, request: Request) -> None:
 
 
 def entry_from_run(corpus: Corpus, run: Run) -> Entry:
-    """Return the entry for a run on a corpus, with the runtime that the run states."""
+    """Return the entry for a run on a corpus."""
     data = DataName(corpus.name, corpus.digest, corpus.metadata.get(STEPS_KEY, ""))
-    return Entry(run.name, corpus.name, str(data), corpus, run, seconds=_total_seconds(run))
+    return Entry(run.name, corpus.name, str(data), corpus, run)
 
 
 def entry_from_evaluation(evaluation: Evaluation) -> Entry:
@@ -456,49 +453,5 @@ def entry_from_evaluation(evaluation: Evaluation) -> Entry:
 
 
 def _build_entry(corpus: Corpus, run: Run, manifest: Manifest) -> Entry:
-    """Return the entry for a run on a corpus, with runtime and title from the manifest of its file."""
-    entry = entry_from_run(corpus, run)
-    seconds = entry.seconds if manifest.seconds is None else manifest.seconds
-    return msgspec.structs.replace(entry, seconds=seconds, title=manifest.title)
-
-
-def _total_seconds(run: Run) -> float | None:
-    """Return the runtime of a run in seconds: the sum over all documents, or else the runtime in the metadata.
-
-    The metadata are used if a document has no runtime; None if they have none either. Raise `InputError` if theirs is
-    invalid.
-    """
-    column = run.table.column("seconds") if "seconds" in run.table.column_names else None
-    if column is None or column.null_count:
-        return _parse_seconds(run.metadata, run.name)
-    return float(pc.sum(column).as_py() or 0.0)
-
-
-def get_document_seconds(run: Run | None) -> dict[str, float]:
-    """Return the runtimes of the documents that have one, by document id; empty without a run."""
-    if run is None or "seconds" not in run.table.column_names:
-        return {}
-    ids, values = (run.table.column(name).to_pylist() for name in ("id", "seconds"))
-    return {id: seconds for id, seconds in zip(ids, values, strict=True) if seconds is not None}
-
-
-def _parse_seconds(metadata: Mapping[str, str], run: str) -> float | None:
-    """Return the runtime in a run's metadata, in seconds, or None if it is not stated.
-
-    Raise `InputError` if it is invalid. `run` is the run's name for the message.
-    """
-    value = metadata.get("seconds")
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise InputError(
-            f"the manifest of {run}",
-            actual=f"seconds: {value!r}",
-            expected="a number of at least 0",
-            remedy="Correct it",
-        )
-    return seconds
+    """Return the entry for a run on a corpus, with the title from the manifest of its file."""
+    return msgspec.structs.replace(entry_from_run(corpus, run), title=manifest.title)

@@ -107,11 +107,6 @@ class GridCell:
             else self.evaluation.views[str(name.view)]
         )
 
-    @property
-    def seconds(self) -> float | None:
-        """Runtime of the system on the whole dataset in seconds; None if unknown."""
-        return self.entry.seconds
-
 
 @dataclass(frozen=True, eq=False)
 class Grid:

@@ -40,7 +40,11 @@ class SystemScore:
     differs_from_all: bool
     """Whether the system differs significantly from all other systems."""
     seconds: float | None = None
-    """Runtime; None if unknown."""
+    """Runtime on the whole dataset; None if unknown, or if a document has none."""
+    tokens: float | None = None
+    """Number of tokens on the whole dataset; as for `seconds`."""
+    cost: float | None = None
+    """Cost of the whole dataset; as for `seconds`."""
     reason: str | None = None
     """Reason for a missing value or rank."""
     is_oracle: bool = False
@@ -321,7 +325,7 @@ def _build_score(
             None,
             None,
             differs_from_all=False,
-            seconds=cell.seconds,
+            **cell.result.complete_usage,
             reason=score.reason,
             is_oracle=is_oracle,
         )
@@ -337,7 +341,7 @@ def _build_score(
         estimate.high,
         rank=1 + sum(winner not in (None, system) for winner in better_systems) if has_test else None,
         differs_from_all=has_test and None not in better_systems,
-        seconds=cell.seconds,
+        **cell.result.complete_usage,
         reason=None if has_test else "no pair could be tested",
         is_oracle=is_oracle,
     )

@@ -42,6 +42,7 @@ from karat.model.corpus import Corpus, add_text_facts
 from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.measure_name import ViewName
 from karat.model.registry import get_plugin
+from karat.model.results.usage import UsageSum, add_usage
 from karat.model.run import Run
 from karat.model.spec.engine import ROW, Engine, PartitionedData
 from karat.model.spec.settings.task import MENTION_SOURCES
@@ -194,10 +195,11 @@ def _to_failure(error: KaratError) -> BlockFailure:
 
 
 class CountedBlock(msgspec.Struct, frozen=True):
-    """The sums of a block with the digests of its gold documents and its responses."""
+    """The sums of a block with the digests of its gold documents and its responses, and what the responses used."""
 
     sums: BlockSums
     digests: tuple[int, int]
+    usage: Mapping[str, UsageSum]
 
 
 def count_block(gold: Arrow, predictions: Arrow, job: Job) -> CountedBlock | BlockFailure:
@@ -218,7 +220,8 @@ def count_block(gold: Arrow, predictions: Arrow, job: Job) -> CountedBlock | Blo
         skipped={**sums.skipped, **extra},
         unknown_responses=tuple((int(responses[row]), id) for row, id in sums.unknown_responses),
     )
-    return CountedBlock(located, (int(inputs.corpus.digest, 16), int(inputs.original_run.digest, 16)))
+    digests = (int(inputs.corpus.digest, 16), int(inputs.original_run.digest, 16))
+    return CountedBlock(located, digests, inputs.original_run.sum_usage(inputs.corpus))
 
 
 def sweep_block(
@@ -307,6 +310,7 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
     progress: Progress | None = None
     """Called with the number of documents counted since the last call."""
     _digests: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    _usage: list[Mapping[str, UsageSum]] = msgspec.field(default_factory=list)
 
     @classmethod
     def from_data(
@@ -359,6 +363,11 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Counts of items that the readers skipped, by description."""
         return describe_skipped(self.gold.skipped, self.predictions.skipped)
 
+    @property
+    def usage(self) -> dict[str, UsageSum]:
+        """The sums of runtime, tokens and cost that the responses state; call `count_blocks` first."""
+        return add_usage(self._usage)
+
     def count_sweeps(self, views: Sequence[ViewName], grid: int | None) -> list[SweepSums]:
         """Return how the statistics of `views` change as the threshold falls, one entry per block of documents.
 
@@ -367,13 +376,15 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
         return list(self._process_blocks(partial(sweep_block, job=self.job, views=tuple(views), grid=grid)))
 
     def count_blocks(self, thresholds: Thresholds) -> list[BlockSums]:
-        """Judge all blocks at `thresholds` and return their sums; records the digests for `get_digests`."""
+        """Judge all blocks at `thresholds` and return their sums; records the digests and what the responses used."""
         sums: list[BlockSums] = []
         collector = CrossDocumentCollector(by_document=bool(self.request.interval_options.jackknife_groups))
         self._digests.clear()
+        self._usage.clear()
         for block in self._process_blocks(partial(count_block, job=replace(self.job, thresholds=thresholds))):
             sums.append(collector.add(block.sums))
             self._digests.append(block.digests)
+            self._usage.append(block.usage)
             if self.progress is not None:
                 self.progress(len(block.sums.row))
         first, *others = collector.finish(sums)

@@ -25,6 +25,7 @@ from karat.model.output.command_options import format_setting
 from karat.model.output.control_chars import escape_json
 from karat.model.results.display import ChartDisplay, TableDisplay
 from karat.model.results.statistics import Statistics
+from karat.model.results.usage import UsageSum
 from karat.model.run import is_selected_on
 from karat.model.signature import Signature, parse_full_signature
 from karat.model.tables.arrow import Arrow
@@ -328,7 +329,7 @@ class Headline(NamedTuple):
 
 _COPIED_FIELDS: Final = (
     *("profile", "corpus", "run", "run_digest", "headline", "thresholds", "intervals", "resamples", "interval_method"),
-    *("confidence", "ci_unit", "jackknife_groups", "skipped", "corpus_metadata", "run_metadata", "id_health"),
+    *("confidence", "ci_unit", "jackknife_groups", "skipped", "corpus_metadata", "run_metadata", "id_health", "usage"),
 )
 """The fields that are the same in a result and in its file."""
 
@@ -406,6 +407,8 @@ class ResultFile(Scores, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     """The metadata of the corpus."""
     run_metadata: dict[str, str] = {}
     """The metadata of the run."""
+    usage: dict[str, UsageSum] = {}
+    """The runtime in seconds, tokens and cost of the run, with the number of documents that state them."""
     id_health: IdHealth | None = None
     """Whether the ids of gold standard and predictions can match."""
 
@@ -476,6 +479,8 @@ class Result(TableDisplay, ChartDisplay):
     """The metadata of the corpus."""
     run_metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The metadata of the run."""
+    usage: Mapping[str, UsageSum] = field(default_factory=dict, repr=False)
+    """The runtime in seconds, tokens and cost of the run, with the number of documents that state them."""
     id_health: DeferrableField[IdHealth | None] = DeferrableField()
     """Whether the ids of gold standard and predictions can match; None if links are not compared."""
 
@@ -539,6 +544,11 @@ class Result(TableDisplay, ChartDisplay):
         elif str(name) in self.scores:
             return self.scores[str(name)]
         raise UnknownNameError("measure of this result", measure, self.scores)
+
+    @property
+    def complete_usage(self) -> dict[str, float]:
+        """The runtime, tokens and cost of the whole corpus, by quantity; missing if a document does not state it."""
+        return {name: used.total for name, used in self.usage.items() if used.documents == len(self.ids)}
 
     def headlines(self) -> tuple[Headline, ...]:
         """Return the headline scores that the profile defines, such as linking (in-KB), linking with NIL, detection."""

@@ -19,6 +19,7 @@ from karat.model.profile_signatures import shorten_signature
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.results.failures import FAILED_NOTE
 from karat.model.results.result import WARNING, GroupScores, Result, Score, format_id_health
+from karat.model.results.usage import QUANTITIES
 from karat.model.spec.category import ErrorCategory
 from karat.model.spec.report import Report, Style
 from karat.model.tables.facet_values import NONE
@@ -66,7 +67,8 @@ def _render_dataset(results: Sequence[Result], style: Style) -> str:
             blocks += [_format_groups(result, facet, width) for result in results]
     blocks += [wrap_text(describe_intervals(result), width) for result in results if result.intervals][:1]
     health = format_id_health((result.run, result.id_health) for result in results)
-    blocks += [wrap_text("\n".join(health), width)] if health else []
+    facts = [*health, *describe_usage(results)]
+    blocks += [wrap_text("\n".join(facts), width)] if facts else []
     remarks = [note for note in notes if WARNING not in note]
     blocks += [format_notes(remarks, width, details=style.details)] if remarks else []
     blocks += [
@@ -141,6 +143,32 @@ def format_score(result: Result, score: Score, interval: tuple[float, float] | N
         return value
     low, high = (100 * bound for bound in interval)
     return f"{value} ± {(high - low) / 2:.1f}" if result.plus_minus else f"{value} [{low:.1f}, {high:.1f}]"
+
+
+def describe_usage(results: Sequence[Result]) -> list[str]:
+    """Return a line for each run that states runtime, tokens or cost, with the numbers of documents that state them."""
+    lines = []
+    for result in results:
+        parts = [
+            f"{_format_total(name, usage.total)}{_format_coverage(usage.documents, len(result.ids))}"
+            for name in QUANTITIES
+            if (usage := result.usage.get(name)) is not None
+        ]
+        if parts:
+            lines.append(f"{result.run} used {', '.join(parts)}")
+    return lines
+
+
+def _format_total(quantity: str, total: float) -> str:
+    """Format the sum of a quantity over documents."""
+    if quantity == "seconds":
+        return f"{total:,.4g} s"
+    return f"{total:,.0f} tokens" if quantity == "tokens" else f"cost {total:,.4g}"
+
+
+def _format_coverage(n_stated: int, n_documents: int) -> str:
+    """Return how many documents a sum covers, unless it covers all."""
+    return "" if n_stated == n_documents else f" ({n_stated:,} of {format_count(n_documents, 'document')})"
 
 
 def describe_intervals(result: Result) -> str:

@@ -8,8 +8,10 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Final
 
 from karat.analysis.comparison.compare import Comparison, Ranks
+from karat.analysis.comparison.mean_usage import MeanUsage
 from karat.analysis.curves.oracle import ThresholdRange
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.results.usage import QUANTITIES
 from karat.model.signature import Signature
 from karat.render.charts.dots import Dot, dot_chart
 from karat.render.charts.drawing import (
@@ -65,11 +67,17 @@ def _describe_settings(comparison: Comparison) -> str:
 
 
 def plot(comparison: Comparison, kind: str | None) -> Spec:
-    """Draw the chart of a kind: `scores` (also for None), `ranks`, `heatmap` or `runtimes`.
+    """Draw the chart of a kind: `scores` (also for None), `ranks`, `heatmap`, `runtimes` or `costs`.
 
     Raise `UnknownNameError` on another kind.
     """
-    charts = {"scores": scores_chart, "ranks": ranks_chart, "heatmap": heatmap_chart, "runtimes": runtime_chart}
+    charts = {
+        "scores": scores_chart,
+        "ranks": ranks_chart,
+        "heatmap": heatmap_chart,
+        "runtimes": runtime_chart,
+        "costs": cost_chart,
+    }
     if (kind or "scores") not in charts:
         raise UnknownNameError("chart", str(kind), charts)
     return charts[kind or "scores"](comparison)
@@ -292,39 +300,55 @@ def _shade_range(values: Sequence[float]) -> ThresholdRange:
 
 
 def runtime_chart(comparison: Comparison) -> Spec:
-    """Draw each system's mean score over its runtime per document, on a logarithmic axis.
+    """Draw each system's mean score over its runtime per document; see `_draw_over_usage`."""
+    return _draw_over_usage(comparison, "seconds")
 
-    Raise `UsageError` if no system has a runtime. Figure 6 of Cornolti, Ferragina and Ciaramita, A Framework for
+
+def cost_chart(comparison: Comparison) -> Spec:
+    """Draw each system's mean score over its cost per 1,000 documents; see `_draw_over_usage`."""
+    return _draw_over_usage(comparison, "cost")
+
+
+def _draw_over_usage(comparison: Comparison, name: str) -> Spec:
+    """Draw each system's mean score over the mean of a quantity that it used, on a logarithmic axis.
+
+    Raise `UsageError` if no system states the quantity. Figure 6 of Cornolti, Ferragina and Ciaramita, A Framework for
     Benchmarking Entity-Annotation Systems, WWW 2013.
     """
     check_extra()
     import altair as alt
     import numpy as np
 
-    runtimes = comparison.runtimes
-    milliseconds = {system: 1000 * seconds for system, seconds in runtimes.seconds.items() if seconds > 0}
-    means = {system: comparison.means[system].unweighted for system in milliseconds}
+    quantity, usage = QUANTITIES[name], comparison.usage.get(name, MeanUsage())
+    amounts = {system: quantity.factor * mean for system, mean in usage.means.items() if mean > 0}
+    means = {system: comparison.means[system].unweighted for system in amounts}
     systems = [system for system in comparison.systems if system in means and means[system].value is not None]
     if not systems:
-        raise UsageError("no system has a runtime above 0. Pass predictions with `seconds`, or a metadata file.")
-    x_range = ThresholdRange(floor(log10(min(milliseconds.values()))), ceil(log10(max(milliseconds.values()))))
+        raise UsageError(
+            f"no system has a {quantity.title} above 0. Pass predictions with `{name}`, for each document or in the "
+            "header."
+        )
+    x_range = ThresholdRange(floor(log10(min(amounts.values()))), ceil(log10(max(amounts.values()))))
     x_range = x_range if x_range.low < x_range.high else ThresholdRange(x_range.low - 1, x_range.high + 1)
     frame = Frame(x_range, ThresholdRange(0, 1))
-    labels = [ChartLabel(system, log10(milliseconds[system]), means[system].value or 0.0, system) for system in systems]
+    labels = [ChartLabel(system, log10(amounts[system]), means[system].value or 0.0, system) for system in systems]
     powers = [10.0**power for power in range(int(x_range.low), int(x_range.high) + 1)]
     scale = alt.Scale(type="log", domain=[powers[0], powers[-1]])
-    x = alt.X("x:Q", title="runtime in ms per document", scale=scale, axis=alt.Axis(values=powers, format="~g"))
+    x = alt.X(
+        "x:Q",
+        title=quantity.unit if quantity.title in quantity.unit else f"{quantity.title} in {quantity.unit}",
+        scale=scale,
+        axis=alt.Axis(values=powers, format="~g"),
+    )
     y = alt.Y("y:Q", **make_percent_axis(f"mean {describe_measure(comparison.measure).partition(',')[0]}"))
     colours = alt.Scale(domain=systems, range=list(islice(cycle(COLOURS), len(systems))))
     ends: list[Row] = [
-        {"line": system, "x": milliseconds[system], "y": estimate.low, "y2": estimate.high}
+        {"line": system, "x": amounts[system], "y": estimate.low, "y2": estimate.high}
         for system in systems
         if (estimate := means[system]).low is not None and estimate.high is not None
     ]
     # Labels are laid out where the axis is even, and drawn where it is not.
-    ink = [
-        (np.full(2, log10(milliseconds[str(end["line"])])), np.array([end["y"], end["y2"]], np.float64)) for end in ends
-    ]
+    ink = [(np.full(2, log10(amounts[str(end["line"])])), np.array([end["y"], end["y2"]], np.float64)) for end in ends]
     points = draw_labelled_points(
         [_undo_logarithm(label) for label in place_labels(labels, ink, frame)],
         [_make_empty_line(system) for system in systems],
@@ -337,23 +361,24 @@ def runtime_chart(comparison: Comparison) -> Spec:
     return finish_chart(
         chart,
         _list_origins(comparison),
-        f"{_describe_datasets(comparison.averaged_datasets)}: {describe_measure(comparison.measure)}, over runtime",
-        _describe_runtimes(comparison, systems),
+        f"{_describe_datasets(comparison.averaged_datasets)}: {describe_measure(comparison.measure)}, "
+        f"over {quantity.title}",
+        _describe_usage(comparison, name, systems),
         WIDTH,
     )
 
 
-def _describe_runtimes(comparison: Comparison, drawn_systems: Sequence[str]) -> list[str]:
-    """Return the subtitle of the chart of runtimes; systems not among `drawn_systems` are listed as excluded."""
-    runtimes = comparison.runtimes
+def _describe_usage(comparison: Comparison, name: str, drawn_systems: Sequence[str]) -> list[str]:
+    """Return the subtitle of a chart over a quantity; systems not among `drawn_systems` are listed as excluded."""
+    title, usage = QUANTITIES[name].title, comparison.usage[name]
     undrawn = [system for system in comparison.systems if system not in drawn_systems]
-    excluded = f" Excluded for lack of runtimes: {', '.join(undrawn)}." if undrawn else ""
+    excluded = f" Excluded for lack of {title}: {', '.join(undrawn)}." if undrawn else ""
     return [
         f"Unweighted mean over {_describe_datasets(comparison.averaged_datasets)} with its "
         f"{100 * (1 - comparison.options.alpha):g} % interval. "
-        f"Runtime over {runtimes.documents:,} documents of {_describe_datasets(runtimes.datasets)}, as reported "
+        f"{title.capitalize()} over {usage.documents:,} documents of {_describe_datasets(usage.datasets)}, as reported "
         f"by the systems.{excluded}",
-        *([runtimes.clock_difference] if runtimes.clock_difference else []),
+        *([usage.clock_difference] if usage.clock_difference else []),
         _describe_settings(comparison),
     ]
 
@@ -366,7 +391,7 @@ def _make_empty_line(system: str) -> DrawnLine:
 
 
 def _undo_logarithm(placed: PlacedLabel) -> PlacedLabel:
-    """Return a placed label with x values in milliseconds instead of their decimal logarithms."""
+    """Return a placed label with x values in place of their decimal logarithms."""
 
     def convert(position: ChartPosition) -> ChartPosition:
         return ChartPosition(10**position.x, position.y)

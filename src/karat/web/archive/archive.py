@@ -71,7 +71,8 @@ class ArchiveEntry(JsonFile, frozen=True, kw_only=True, omit_defaults=True, tag=
     types: dict[str, str] = msgspec.field(default_factory=dict)
     """Type names in the knowledge base."""
     title: str | None = None
-    seconds: float | None = None
+    usage: dict[str, float] = msgspec.field(default_factory=dict)
+    """Runtime in seconds, tokens and cost on the whole dataset, as far as known."""
     description: str | None = None
     """Description of the system, if an upload states one."""
     date: str | None = None

@@ -144,7 +144,7 @@ def _describe_dataset(archive: Archive, key: str) -> DatasetInfo:
         len(archive.read_result(entry).ids),
         cases=any(item.verdicts for item in entries),
         texts=archive.get_visible_corpus(key) is not None,
-        curves=any(item.curves or item.seconds or item.verdicts for item in entries),
+        curves=any(item.curves or item.usage or item.verdicts for item in entries),
         credits=any(item.credits for item in entries),
         groups=has_groups(archive, key),
         facets=[
@@ -442,7 +442,7 @@ def _build_note(
         },
         dict(entry.refusals),
         {name: reason for name in result.table_measures if (reason := result.score(name).reason) is not None},
-        entry.seconds,
+        dict(entry.usage),
         [] if counts is None else [counts.matched_gold, counts.unmatched_predictions, counts.unmatched_gold],
         str(result.signature),
     )

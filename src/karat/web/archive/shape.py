@@ -104,7 +104,7 @@ class CellNote(JsonRecord, frozen=True):
     """Profiles without a score, each with its reason."""
     undefined: dict[str, str]
     """Measures without a value, each with its reason."""
-    seconds: float | None
+    usage: dict[str, float]
     counts: list[float]
     """Correct, spurious and missed counts of the headline view."""
     signature: str

@@ -250,7 +250,7 @@ def _store_result(files: ContentStore, entry: Entry, result: Result, **parts: ob
         view=str(parse_measure(measure).view),
         result=files.put("results", result.to_json()),
         title=entry.title,
-        seconds=entry.seconds,
+        usage=result.complete_usage,
         **parts,  # type: ignore[arg-type]  # the files of an entry
     )
 

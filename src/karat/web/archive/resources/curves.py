@@ -237,22 +237,27 @@ def _bracket_key(bracket: str) -> tuple[float, str]:
     return (float(digits) if digits else -1.0, bracket)
 
 
-def _time_chart(archive: Archive, _: str, inputs: Sequence[_ChartInput]) -> ChartData:
-    """Build the chart of the headline score over each system's total runtime in seconds."""
-    timed_inputs = [item for item in inputs if item.entry.seconds]
-    if not timed_inputs:
-        raise UsageError("no file contains the runtime of a system.")
-    measure = timed_inputs[0].entry.measure
-    points = [
-        _make_line(item.system_index, [item.entry.seconds], [archive.read_result(item.entry)[measure]])
-        for item in timed_inputs
-    ]
-    description = "Each system's total runtime on a logarithmic scale, if its files contain it."
-    chart = _make_chart("over-time", f"{measure} over time", description, "seconds", measure, [], points)
-    return replace(chart, form="points", log=True)
-
-
 _ChartBuilder: TypeAlias = Callable[[Archive, str, Sequence[_ChartInput]], ChartData]
+
+
+def _usage_chart(chart_name: str, quantity: str, title: str) -> _ChartBuilder:
+    """Return a function that builds the chart of the headline score over each system's total of a quantity."""
+
+    def build_chart(archive: Archive, _: str, inputs: Sequence[_ChartInput]) -> ChartData:
+        stated_inputs = [item for item in inputs if item.entry.usage.get(quantity)]
+        if not stated_inputs:
+            raise UsageError(f"no file contains the {title} of a system.")
+        measure = stated_inputs[0].entry.measure
+        points = [
+            _make_line(item.system_index, [item.entry.usage[quantity]], [archive.read_result(item.entry)[measure]])
+            for item in stated_inputs
+        ]
+        description = f"Each system's total {title} on a logarithmic scale, if its files contain it."
+        chart = _make_chart(chart_name, f"{measure} over {title}", description, quantity, measure, [], points)
+        return replace(chart, form="points", log=True)
+
+    return build_chart
+
 
 CHARTS: Final[Mapping[str, _ChartBuilder]] = {
     "f1-over-threshold": _threshold_chart("f1", "micro F1"),
@@ -264,7 +269,8 @@ CHARTS: Final[Mapping[str, _ChartBuilder]] = {
     "f1-over-categories": _category_chart,
     "relatedness": _relatedness_chart,
     "difficulty": _difficulty_chart,
-    "over-time": _time_chart,
+    "over-time": _usage_chart("over-time", "seconds", "runtime"),
+    "over-cost": _usage_chart("over-cost", "cost", "cost"),
 }
 """All charts by their name in URLs."""
 
@@ -303,6 +309,6 @@ RESOURCE = Resource(
     build_curves,
     is_per_dataset=True,
     is_available=lambda archive, key: any(
-        entry.curves or entry.seconds or entry.verdicts for entry in archive.get_entries(key)
+        entry.curves or entry.usage or entry.verdicts for entry in archive.get_entries(key)
     ),
 )
