@@ -223,3 +223,23 @@ def test_the_note_on_precision_by_type_reaches_its_page_if_views_share_it():
     assert caveat.startswith("1 of 1 wrong predictions have no known type")
     (note,) = (note for note in asked(archive, "leaderboard")["notes"][0]["notes"] if "precision by types" in note)
     assert note.startswith("strong, weak")
+
+
+def test_the_report_has_runtime_tokens_and_cost():
+    """Dear states 0.5 for each of two documents; the cost of one document of odd is unknown, so that of all is."""
+    bay = contest.corpus("bay", 1, 1)
+    runs = [
+        karat.Run.from_responses(
+            [contest.response(number, "+", cost=cost) for number, cost in enumerate(costs)], name=name
+        )
+        for name, costs in {"dear": (0.5, 0.5), "odd": (0.5, None)}.items()
+    ]
+    files = MemoryStore()
+    entries = [entry_from_run(bay, run) for run in runs]
+    add_results(files, entries, Request.from_options(), ArchiveOptions(resamples=RESAMPLES))
+    archive = Archive(files)
+    usage = {archive.systems[note["system"]]: note["usage"] for note in asked(archive, "leaderboard")["notes"]}
+    assert usage == {"dear": {"cost": 1.0}, "odd": {}}
+    curves = asked(archive, f"curves/{next(iter(archive.datasets))}")
+    (chart,) = (chart for chart in curves["charts"] if chart["name"] == "over-cost")
+    assert [line["x"] for line in chart["markers"]] == [[1.0]]
