@@ -103,9 +103,39 @@ def test_jsonl(tmp_path):
     snapshot = made(tmp_path, "toy.jsonl", "\n".join(map(json.dumps, lines)))
     assert snapshot.canonical_ids(["X0", "Q1"]) == ["X2", "X1"]
     assert snapshot.types(["X1", "X2", "X3"]) == [frozenset({"PER"}), frozenset(), None]
-    assert snapshot.popular_entities(["A."]) == [frozenset({"X1"})]
+    # How often X2 is called "A." is unknown, so it may be more often than 7 times; only X1 is called "Annie".
+    assert snapshot.popular_entities(["A.", "Annie"]) == [None, frozenset({"X1"})]
     assert snapshot.manifest.anchor_counts == "as imported"
     assert snapshot.contains(["X1", "X3"]) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "popular", "criterion"),
+    [
+        ({}, {}, None, "unknown without counts, links or population, except for names of one entity"),
+        ({"aliases": {"Paris": 7}}, {"aliases": {"Paris": 3}}, {"X1"}, "counts of aliases"),
+        ({"aliases": {"Paris": 7}}, {"aliases": {"Paris": 7}}, {"X1", "X2"}, "counts of aliases"),
+        ({"in_links": 0, "population": 9}, {"in_links": 1}, {"X2"}, "links to the entity, then its population"),
+        ({"in_links": 1, "population": 9}, {"in_links": 1}, {"X1"}, "links to the entity, then its population"),
+        ({"in_links": 5}, {}, None, "links to the entity, then its population"),
+        ({"population": 9}, {"population": 8}, {"X1"}, "population of the entity"),
+        ({"population": 9}, {}, None, "population of the entity"),
+        # X2 links to X1 once, however often it says so, and nothing links to X2.
+        ({}, {"links": ["X1", "X1"]}, {"X1"}, "links to the entity, then its population"),
+    ],
+)
+def test_the_popular_entity_of_a_name_of_two_is_unknown_unless_their_frequencies_are_known(
+    tmp_path, first, second, popular, criterion
+):
+    """Both were popular, so that no mention was rare."""
+    lines = [
+        {"id": "X1", "name": "Paris", "aliases": ["Paris"], **first},
+        {"id": "X2", "name": "Paris Hilton", "aliases": ["Paris"], **second},
+    ]
+    snapshot = made(tmp_path, "toy.jsonl", "\n".join(map(json.dumps, lines)))
+    # The only entity of a name is its most frequent one.
+    assert snapshot.popular_entities(["Paris", "Paris Hilton"]) == [popular, {"X2"}]
+    assert snapshot.manifest.popularity == criterion
 
 
 def test_tables_say_the_same_as_a_snapshot(tmp_path):

@@ -7,6 +7,7 @@ JSON lines have one entity per line:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -52,12 +53,23 @@ class _EntityRecord(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_jsonl(path: str, language: str, xrefs_are_same_as: bool) -> TableRows:
-    """Read the rows of all entities in a JSONL file; `language` and `xrefs_are_same_as` have no effect."""
-    tables, source = TableRows(), Source(path)
+    """Read the rows of all entities in a JSONL file; `language` and `xrefs_are_same_as` have no effect.
+
+    If entities have `links` and none has `in_links`, the links to each entity are counted.
+    """
+    source = Source(path)
+    entities = []
     with source.open_stream() as file:
         for number, line in enumerate(file, 1):
             if line.strip():
-                _add_entity(tables, _parse_line(line, f"{source.label}:{number}"))
+                entities.append(_parse_line(line, f"{source.label}:{number}"))
+    if all(entity.in_links is None for entity in entities):
+        degrees = Counter(target for entity in entities for target in set(entity.links))
+        for entity in entities if degrees else ():
+            entity.in_links = degrees[entity.id]
+    tables = TableRows()
+    for entity in entities:
+        _add_entity(tables, entity)
     return tables
 
 
