@@ -72,7 +72,9 @@ def test_obo(tmp_path, name):
         IdStatus.REDIRECTED,
         IdStatus.UNCHANGED,
     ]
-    assert snapshot.manifest.repairs == {"cross-references, which may name other entities": 1}
+    assert snapshot.manifest.repairs == {
+        "cross-references, skipped: they may name other entities (--merge-xrefs reads them)": 1
+    }
     assert [each.id for each in snapshot.name_index.find_similar("comon cold")] == ["TOY:2"]
 
 
@@ -136,6 +138,39 @@ def test_the_popular_entity_of_a_name_of_two_is_unknown_unless_their_frequencies
     # The only entity of a name is its most frequent one.
     assert snapshot.popular_entities(["Paris", "Paris Hilton"]) == [popular, {"X2"}]
     assert snapshot.manifest.popularity == criterion
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "a.jsonl",
+            '{"id": "X1"}\n\n{"id": "X1", "name": "one"}\n',
+            "a.jsonl:3: found the id 'X1' repeated .* at .*:1;",
+        ),
+        ("a.jsonl", '{"id": ""}\n', "a.jsonl:1: found an empty id"),
+        ("a.jsonl", '{"id": "X1", "aliases": {"": 3}}\n', "a.jsonl:1: found an empty text in 'aliases'"),
+        ("a.obo", "[Term]\nid: X:1\n[Term]\nid: X:1\nname: a\n", "a.obo:3: found the id 'X:1' repeated"),
+        ("a.jsonl", "\n", "a.jsonl: found no entity"),
+        ("a.nt", "", "a.nt: found no entity"),
+    ],
+)
+def test_an_entity_that_cannot_be_read_is_located(tmp_path, name, text, message):
+    """Messages named a row of a sorted table, and a file without entities became a snapshot without any."""
+    with pytest.raises(InputError, match=message):
+        made(tmp_path, name, text)
+
+
+def test_a_concept_with_names_in_other_languages_only_is_an_entity_without_name(tmp_path):
+    """It was in no table, so its ids were those of no entity."""
+    snapshot = made(
+        tmp_path,
+        "toy.ttl",
+        """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+        <http://x/1> skos:prefLabel "cat"@en . <http://x/2> skos:prefLabel "Hund"@de .""",
+    )
+    assert snapshot.contains(["http://x/1", "http://x/2", "http://x/3"]) == [True, True, False]
+    assert snapshot.names(["http://x/1", "http://x/2"]) == ["cat", None]
 
 
 def test_tables_say_the_same_as_a_snapshot(tmp_path):
