@@ -161,6 +161,16 @@ def test_an_entity_that_cannot_be_read_is_located(tmp_path, name, text, message)
         made(tmp_path, name, text)
 
 
+@pytest.mark.parametrize(
+    ("facts", "count"), [({}, None), ({"population": 9}, None), ({"in_links": 0}, 0), ({"aliases": {"Paris": 7}}, 7)]
+)
+def test_a_count_of_a_found_name_is_unknown_unless_something_is_counted(karat_cli, tmp_path, facts, count):
+    """It was 0."""
+    made(tmp_path, "toy.jsonl", json.dumps({"id": "X1", "name": "Paris", **facts}))
+    ran = karat_cli("kb", "find", "Paris", "--kb", tmp_path / "snapshot", "--json", "-")
+    assert [one["count"] for one in json.loads(ran.out)["entities"]] == [count]
+
+
 def test_a_concept_with_names_in_other_languages_only_is_an_entity_without_name(tmp_path):
     """It was in no table, so its ids were those of no entity."""
     snapshot = made(
