@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from karat.kb.ids.equivalence_classes import IdEquivalence, MergeConflict, build_equivalence
 from karat.kb.ids.id_key_arrays import format_id_keys
 from karat.kb.ids.spelling_index import SpellingIndex, respell_pairs
-from karat.kb.snapshot.manifest import LAYOUT, MANIFEST, SnapshotManifest, SnapshotTable
+from karat.kb.snapshot.manifest import LAYOUT, MANIFEST, UNKNOWN_POPULARITY, SnapshotManifest, SnapshotTable
 from karat.kb.snapshot.name_index import NAME_INDEX_FOLDER
 from karat.kb.snapshot.name_index_writer import iterate_weighted_aliases, write_name_index
 from karat.kb.snapshot.table_schemas import ENTITY_KINDS, TABLE_SCHEMAS, VALUE_TYPES, TableSchema
@@ -266,7 +266,7 @@ class SnapshotWriter:
                 return weight, "links to the entity, then its population"
             if population.null_count < len(population):
                 return population, "population of the entity"
-        return counts, "unknown without counts, links or population, except for names of one entity"
+        return counts, UNKNOWN_POPULARITY
 
 
 @contextmanager
