@@ -166,6 +166,17 @@ def test_a_bed_by_hand(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bed", "kdwd"]
 
 
+def test_titles_with_underscores_are_those_with_spaces(tmp_path):
+    """In files like ZELDA-train they were other entities, so that no link led to a test entity."""
+    record = {"id": "t", "text": "the Danube", "index": [[4, 10]], "wikipedia_titles": ["Blue_Danube"]}
+    path = tmp_path / "train.jsonl"
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    (section,) = read_sections(str(path))
+    assert section.links == (SectionLink(4, 10, "Blue Danube"),)
+    made = sample_benchmark(str(path), wanted("Blue Danube"), str(tmp_path / "bed"), SampleOptions(threshold=1))
+    assert made.entities_reached == 1
+
+
 @pytest.mark.parametrize("suffix", ["jsonl", "conll", "zelda.jsonl"])
 def test_a_sample_of_a_sample_has_the_titles_and_ids_of_its_pages(tmp_path, suffix):
     """The titles of pages were dropped, so training read ids as titles and samples had no descriptions."""

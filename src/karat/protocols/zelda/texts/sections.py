@@ -233,7 +233,8 @@ def _read_train(source: Source, notes: Counter[str]) -> Iterator[LinkedSection]:
         links = []
         for (start, end), title, target in zip(row.index, row.wikipedia_titles, pages, strict=True):
             if 0 <= start < end <= len(row.text):
-                links.append(SectionLink(start, end, title or None, None if target is None else str(target)))
+                page = None if target is None else str(target)
+                links.append(SectionLink(start, end, title.replace("_", " ") if title else None, page))
             else:
                 notes["links without text (excluded)"] += 1
         page_id = row.id if row.page_id is None else row.page_id
