@@ -23,7 +23,8 @@ def build_corpus_snapshot(corpora: Iterable[Corpus], folder: Path, *, date: str)
     """Count anchors and unlinked occurrences in corpora, write them as a snapshot to `folder`; return its manifest.
 
     A label with a link is an anchor; each alternative of a mention counts, but its text is one linked occurrence. An
-    unlinked occurrence is the text of an anchor between word boundaries that overlaps no label. `date`: date in the manifest.
+    unlinked occurrence is the text of an anchor between word boundaries that overlaps no label. `date`: date in the
+    manifest.
     """
     corpus_list = tuple(corpora)
     anchors: Counter[tuple[str, str]] = Counter()
