@@ -10,7 +10,9 @@ import pytest
 
 import karat
 from karat import Corpus, Document, Label, Prediction, Response, Run
+from karat.kb.catalogue import open_kb
 from karat.kb.ids.normal_forms import normalise_ids, recognise_id
+from karat.kb.importers.importer import import_snapshot
 from karat.kb.in_memory_kb import InMemoryKB
 from karat.model.spec.settings.conventions import Ids
 from tests.conftest import with_settings
@@ -452,6 +454,17 @@ def test_predictions_that_a_knowledge_base_does_not_know():
     assert (
         health(("Q1", "Q999"), kb=InMemoryKB.from_tables(redirects={"Q3": "Q4"})).unknown_predictions is None
     )  # it lists no entities
+
+
+def test_a_snapshot_gets_no_rows_but_is_imported(tmp_path):
+    """A snapshot has no `same_as.tsv` to which users could add rows."""
+    source = tmp_path / "own.jsonl"
+    source.write_text('{"id": "Q1", "name": "one"}', encoding="utf-8")
+    import_snapshot(str(source), tmp_path / "own", date="2026-01-01", space="wikidata")
+    kb = open_kb(str(tmp_path / "own"))
+    assert health(("Q1", "mesh:D1"), kb=kb).remedy == (
+        "pass a --kb with these ids: karat kb import reads them from same_as"
+    )
 
 
 def test_numbers_in_place_of_qids():

@@ -161,6 +161,19 @@ def test_gerbil_shows_inkb_and_ee_for_each_matching(term):
     assert measures >= {(view, *short.split(".")) for view in views for short in PRF}
 
 
+def test_gerbil_scores_the_sub_tasks_of_a2kb():
+    """ERec, with the matching of the experiment, and D2KB, always with Ma. Only ERec with Ma was computed."""
+    text = "Ada met Bob Smith."
+    data = Corpus.from_documents([Document("d", text, (Label(0, 3, "Q1"), Label(8, 17, "Q2")))])
+    run = Run.from_responses([Response("d", (Prediction(0, 3, "Q9"), Prediction(8, 11, "Q2")))], name="x")
+    result = karat.evaluate(data, run, profile="gerbil", settings={"prefixes": "Q"})
+    assert {parse_measure(name).view.task for name in result.table_measures} == {None, "erec", "d2kb"}
+    # Of two mentions, "Ada" has the exact span, and "Bob" overlaps "Bob Smith".
+    assert (result["erec/mention:micro.f1"], result["erec/mention-weak:micro.f1"]) == (1 / 2, 1)
+    # Only "Ada" is on a gold span, with a wrong entity.
+    assert result["d2kb/strong:micro.f1"] == 0
+
+
 @pytest.mark.parametrize("profile", ["bat", "gerbil", "elevant", "finegrained", "neleval", "hipe", "zelda"])
 def test_compare_leads_with_the_measure_of_reports(profile):
     runs = {name: karat.load_run(f"demo/{name}") for name in ("prior", "noisy")}

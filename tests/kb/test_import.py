@@ -72,7 +72,9 @@ def test_obo(tmp_path, name):
         IdStatus.REDIRECTED,
         IdStatus.UNCHANGED,
     ]
-    assert snapshot.manifest.repairs == {"cross-references, which may name other entities": 1}
+    assert snapshot.manifest.repairs == {
+        "cross-references, skipped: they may name other entities (--merge-xrefs reads them)": 1
+    }
     assert [each.id for each in snapshot.name_index.find_similar("comon cold")] == ["TOY:2"]
 
 
@@ -103,9 +105,82 @@ def test_jsonl(tmp_path):
     snapshot = made(tmp_path, "toy.jsonl", "\n".join(map(json.dumps, lines)))
     assert snapshot.canonical_ids(["X0", "Q1"]) == ["X2", "X1"]
     assert snapshot.types(["X1", "X2", "X3"]) == [frozenset({"PER"}), frozenset(), None]
-    assert snapshot.popular_entities(["A."]) == [frozenset({"X1"})]
+    # How often X2 is called "A." is unknown, so it may be more often than 7 times; only X1 is called "Annie".
+    assert snapshot.popular_entities(["A.", "Annie"]) == [None, frozenset({"X1"})]
     assert snapshot.manifest.anchor_counts == "as imported"
     assert snapshot.contains(["X1", "X3"]) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "popular", "criterion"),
+    [
+        ({}, {}, None, "unknown without counts, links or population, except for names of one entity"),
+        ({"aliases": {"Paris": 7}}, {"aliases": {"Paris": 3}}, {"X1"}, "counts of aliases"),
+        ({"aliases": {"Paris": 7}}, {"aliases": {"Paris": 7}}, {"X1", "X2"}, "counts of aliases"),
+        ({"in_links": 0, "population": 9}, {"in_links": 1}, {"X2"}, "links to the entity, then its population"),
+        ({"in_links": 1, "population": 9}, {"in_links": 1}, {"X1"}, "links to the entity, then its population"),
+        ({"in_links": 5}, {}, None, "links to the entity, then its population"),
+        ({"population": 9}, {"population": 8}, {"X1"}, "population of the entity"),
+        ({"population": 9}, {}, None, "population of the entity"),
+        # X2 links to X1 once, however often it says so, and nothing links to X2.
+        ({}, {"links": ["X1", "X1"]}, {"X1"}, "links to the entity, then its population"),
+    ],
+)
+def test_the_popular_entity_of_a_name_of_two_is_unknown_unless_their_frequencies_are_known(
+    tmp_path, first, second, popular, criterion
+):
+    """Both were popular, so that no mention was rare."""
+    lines = [
+        {"id": "X1", "name": "Paris", "aliases": ["Paris"], **first},
+        {"id": "X2", "name": "Paris Hilton", "aliases": ["Paris"], **second},
+    ]
+    snapshot = made(tmp_path, "toy.jsonl", "\n".join(map(json.dumps, lines)))
+    # The only entity of a name is its most frequent one.
+    assert snapshot.popular_entities(["Paris", "Paris Hilton"]) == [popular, {"X2"}]
+    assert snapshot.manifest.popularity == criterion
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "a.jsonl",
+            '{"id": "X1"}\n\n{"id": "X1", "name": "one"}\n',
+            "a.jsonl:3: found the id 'X1' repeated .* at .*:1;",
+        ),
+        ("a.jsonl", '{"id": ""}\n', "a.jsonl:1: found an empty id"),
+        ("a.jsonl", '{"id": "X1", "aliases": {"": 3}}\n', "a.jsonl:1: found an empty text in 'aliases'"),
+        ("a.obo", "[Term]\nid: X:1\n[Term]\nid: X:1\nname: a\n", "a.obo:3: found the id 'X:1' repeated"),
+        ("a.jsonl", "\n", "a.jsonl: found no entity"),
+        ("a.nt", "", "a.nt: found no entity"),
+    ],
+)
+def test_an_entity_that_cannot_be_read_is_located(tmp_path, name, text, message):
+    """Messages named a row of a sorted table, and a file without entities became a snapshot without any."""
+    with pytest.raises(InputError, match=message):
+        made(tmp_path, name, text)
+
+
+@pytest.mark.parametrize(
+    ("facts", "count"), [({}, None), ({"population": 9}, None), ({"in_links": 0}, 0), ({"aliases": {"Paris": 7}}, 7)]
+)
+def test_a_count_of_a_found_name_is_unknown_unless_something_is_counted(karat_cli, tmp_path, facts, count):
+    """It was 0."""
+    made(tmp_path, "toy.jsonl", json.dumps({"id": "X1", "name": "Paris", **facts}))
+    ran = karat_cli("kb", "find", "Paris", "--kb", tmp_path / "snapshot", "--json", "-")
+    assert [one["count"] for one in json.loads(ran.out)["entities"]] == [count]
+
+
+def test_a_concept_with_names_in_other_languages_only_is_an_entity_without_name(tmp_path):
+    """It was in no table, so its ids were those of no entity."""
+    snapshot = made(
+        tmp_path,
+        "toy.ttl",
+        """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+        <http://x/1> skos:prefLabel "cat"@en . <http://x/2> skos:prefLabel "Hund"@de .""",
+    )
+    assert snapshot.contains(["http://x/1", "http://x/2", "http://x/3"]) == [True, True, False]
+    assert snapshot.names(["http://x/1", "http://x/2"]) == ["cat", None]
 
 
 def test_tables_say_the_same_as_a_snapshot(tmp_path):

@@ -43,6 +43,21 @@ def demo():
     return karat.load("demo")
 
 
+def test_the_entities_of_a_name_that_no_link_has_are_equally_likely(tmp_path):
+    """Snapshots of dumps have titles without links: their probabilities were 0 / 0, which ended `prior`."""
+    entities = [
+        {"id": "X1", "name": "Paris", "aliases": {"Paris": 3, "Ulm": 0}},
+        {"id": "X2", "name": "Ulm", "aliases": {"Paris": 1, "Ulm": 0}},
+        {"id": "X3", "name": "Bonn", "aliases": {"Bonn": 0}},
+    ]
+    source = tmp_path / "own.jsonl"
+    source.write_text("\n".join(map(json.dumps, entities)), encoding="utf-8")
+    import_snapshot(str(source), tmp_path / "own", date="2026-01-01")
+    lexicon = build_lexicon(str(tmp_path / "own"), "counts")
+    shares = {name: [one.score for one in lexicon.find_candidates(name, 9)] for name in ("Paris", "Ulm", "Bonn")}
+    assert shares == {"Paris": [3 / 4, 1 / 4], "Ulm": [1 / 2, 1 / 2], "Bonn": [1]}
+
+
 @pytest.mark.parametrize("name", list_plugins("systems"))
 def test_systems_are_described(name):
     system = get_plugin("systems", name, System)

@@ -14,7 +14,7 @@ from karat.kb.ids.id_spaces import parse_id_key
 from karat.kb.snapshot.manifest import LAYOUT, SnapshotManifest, SnapshotSource, read_manifest
 from karat.kb.snapshot.writer import open_snapshot_writer
 from karat.model.corpus import Corpus
-from karat.model.document import Document
+from karat.model.document import Document, Label
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -22,17 +22,19 @@ _WORD: Final = re.compile(r"\w+")
 def build_corpus_snapshot(corpora: Iterable[Corpus], folder: Path, *, date: str) -> SnapshotManifest:
     """Count anchors and unlinked occurrences in corpora, write them as a snapshot to `folder`; return its manifest.
 
-    A label with a link is an anchor; each alternative of a mention counts. An unlinked occurrence is the text of an
-    anchor between word boundaries that overlaps no label. `date`: date in the manifest.
+    A label with a link is an anchor; each alternative of a mention counts, but its text is one linked occurrence. An
+    unlinked occurrence is the text of an anchor between word boundaries that overlaps no label. `date`: date in the
+    manifest.
     """
     corpus_list = tuple(corpora)
     anchors: Counter[tuple[str, str]] = Counter()
+    linked_counts: Counter[str] = Counter()
     for corpus in corpus_list:
         for document in corpus:
-            anchors.update(_iterate_anchors(document))
-    linked_counts: Counter[str] = Counter()
-    for (surface, _), count in anchors.items():
-        linked_counts[surface] += count
+            labels = list(_iterate_linked(document))
+            anchors.update((document.text[label.start : label.end], str(label.entity)) for label in labels)
+            spans = {(label.start, label.end) for label in labels}
+            linked_counts.update(document.text[start:end] for start, end in spans)
     unlinked_counts = _count_unlinked(corpus_list, linked_counts)
     spaces = {key.space if (key := parse_id_key(id)) is not None else "" for _, id in anchors}
     space = spaces.pop() if len(spaces) == 1 else ""
@@ -75,12 +77,11 @@ def build_corpus_snapshot(corpora: Iterable[Corpus], folder: Path, *, date: str)
     return read_manifest(folder)
 
 
-def _iterate_anchors(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield the surface and entity of each linked label whose surface is not blank."""
+def _iterate_linked(document: Document) -> Iterator[Label]:
+    """Yield the linked labels whose surface is not blank."""
     for label in document.labels:
-        surface = document.text[label.start : label.end]
-        if isinstance(label.entity, str) and surface.strip():
-            yield surface, label.entity
+        if isinstance(label.entity, str) and document.text[label.start : label.end].strip():
+            yield label
 
 
 def _strip_space(id: str, space: str) -> str:

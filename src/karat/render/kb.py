@@ -10,7 +10,7 @@ from karat.kb.snapshot.manifest import SnapshotManifest, SnapshotSource
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.render.tables import draw_text, get_layout
+from karat.render.tables import UNDEFINED, draw_text, get_layout
 
 
 class SnapshotFile(JsonFile, frozen=True, tag="karat-snapshot/2", kw_only=True):
@@ -150,13 +150,16 @@ def _format_change(id: str, status: IdStatus, resolution: Resolution) -> str:
 
 
 class EntityMatch(JsonRecord, frozen=True):
-    """An entity that has the name as an alias; `count` is the frequency of the alias in the snapshot."""
+    """An entity that has the name as an alias.
+
+    `count` is the frequency of the alias in the snapshot, or else the number of links to the entity; None if unknown.
+    """
 
     id: str
     name: str | None
     description: str | None
     surface: str
-    count: int
+    count: int | None
 
 
 class EntityMatchesFile(JsonFile, frozen=True, tag="karat-kb-find/2", kw_only=True):
@@ -180,7 +183,14 @@ def render_matches(entities: list[EntityMatch], *, width: int | None = None) -> 
     """
     rows = [("id", "name", "found as", "count", "description")]
     rows += [
-        (match.id, match.name or "", match.surface, f"{match.count:,}", match.description or "") for match in entities
+        (
+            match.id,
+            match.name or "",
+            match.surface,
+            UNDEFINED if match.count is None else f"{match.count:,}",
+            match.description or "",
+        )
+        for match in entities
     ]
     return get_layout(None, width).join(
         [draw_text(rows, (0, 1, 2, 4), width) if entities else "no entity has this name"]

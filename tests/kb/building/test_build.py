@@ -166,6 +166,17 @@ def test_without_anchors_sites_make_popular(tmp_path):
     assert open_kb(tmp_path / "wd").popular_entities(["Berlin"]) == [frozenset({"Q64"})]
 
 
+def test_without_anchors_and_links_only_the_names_of_one_entity_have_a_popular_one(tmp_path):
+    """The number of links was 0 for all, and the manifest named links as the source of popularity."""
+    files = world.wikipedia_files(tmp_path)
+    found = wikipedia(files, tmp_path / "en", articles=(), pagelinks=None, linktarget=None)
+    assert found.popularity.startswith("unknown without counts, links or population")
+    kb = open_kb(tmp_path / "en")
+    assert set(pq.read_table(tmp_path / "en" / "entities.parquet").column("in_links").to_pylist()) == {None}
+    assert kb.popular_entities(["Berlin"]) == [frozenset({"Q64"})]
+    assert kb.have_frequencies(["Q64"]) == [False]
+
+
 def test_nothing_is_left_beside_a_whole_snapshot(built):
     assert not [path.name for path in built.iterdir() if path.name.startswith(".")]
 

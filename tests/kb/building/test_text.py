@@ -32,6 +32,16 @@ def test_anchors_give_the_prior(tmp_path):
     assert kb.contains(["Q5"]) is None
 
 
+def test_a_mention_with_alternatives_is_one_linked_occurrence(tmp_path):
+    """Each alternative was an occurrence, so "Ulm" was linked 2 times of 3, not 1 of 2."""
+    labels = (Label(0, 3, "Q1", mention_id="m"), Label(0, 3, "Q2", mention_id="m"))
+    corpus = Corpus.from_documents([Document("1", "Ulm or Ulm", labels)])
+    build_corpus_snapshot([corpus], tmp_path / "prior", date="2026-11-15")
+    rows = pq.read_table(tmp_path / "prior" / "surfaces.parquet").to_pylist()
+    assert rows == [{"surface": "Ulm", "linked": 1, "unlinked": 1}]
+    assert open_kb(tmp_path / "prior").popular_entities(["Ulm"]) == [frozenset({"Q1", "Q2"})]
+
+
 def test_unlinked_words_are_whole_and_touch_no_label(tmp_path):
     """Not `berlin`, not in `Berliner`, not in a label without link; not in `U.S.A.`."""
     rows = pq.read_table(counted(tmp_path) / "surfaces.parquet").to_pylist()

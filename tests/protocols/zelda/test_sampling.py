@@ -147,6 +147,7 @@ def test_a_bed_by_hand(tmp_path):
     rows = [json.loads(line) for line in (tmp_path / "bed" / "train.jsonl").read_text(encoding="utf-8").splitlines()]
     assert rows[1] == {
         "page_id": 100,
+        "title": "Ulm",
         "section_name": "History",
         "text": "Ulm the river Old page ",
         "index": [[0, 3], [4, 13]],
@@ -163,6 +164,35 @@ def test_a_bed_by_hand(tmp_path):
         (label.start, label.end, label.entity, label.same_as) for document in two for label in document.labels
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bed", "kdwd"]
+
+
+def test_titles_with_underscores_are_those_with_spaces(tmp_path):
+    """In files like ZELDA-train they were other entities, so that no link led to a test entity."""
+    record = {"id": "t", "text": "the Danube", "index": [[4, 10]], "wikipedia_titles": ["Blue_Danube"]}
+    path = tmp_path / "train.jsonl"
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    (section,) = read_sections(str(path))
+    assert section.links == (SectionLink(4, 10, "Blue Danube"),)
+    made = sample_benchmark(str(path), wanted("Blue Danube"), str(tmp_path / "bed"), SampleOptions(threshold=1))
+    assert made.entities_reached == 1
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "conll", "zelda.jsonl"])
+def test_a_sample_of_a_sample_has_the_titles_and_ids_of_its_pages(tmp_path, suffix):
+    """The titles of pages were dropped, so training read ids as titles and samples had no descriptions."""
+    folder = write_wikipedia(tmp_path / "kdwd", PAGES)
+    sample_benchmark(str(folder), wanted("Danube"), str(tmp_path / "bed"))
+    source = tmp_path / "bed" / f"train.{suffix}"
+    if suffix == "zelda.jsonl":  # as `karat data convert` writes it: the title is in `meta`
+        karat.save(karat.load(tmp_path / "bed" / "train.jsonl"), source)
+        assert '"meta":{"title":"Ulm"}' in source.read_text(encoding="utf-8")
+    again = str(tmp_path / "again")
+    made = sample_benchmark(str(source), wanted("Danube"), again, SampleOptions(description_extractor="paragraph"))
+    assert (tmp_path / "again" / "vocabulary.tsv").read_text(encoding="utf-8") == "101\tDanube\n100\tUlm\n"
+    titles = [[one.meta["title"] for one in karat.load(f"{again}/train.{end}")] for end in ("jsonl", "conll")]
+    assert titles == [["Ulm"] * made.train.documents] * 2
+    # Only records have the names of sections, of which Introduction describes the page.
+    assert made.described_entities == (0 if suffix == "conll" else 1)
 
 
 def test_sections_of_one_name_are_kept_together_where_asked(tmp_path):

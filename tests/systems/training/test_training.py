@@ -173,6 +173,19 @@ def test_candidates_of_other_documents_and_shared_texts_are_told(world, lists, t
     assert counts["mentions whose entity is not in the vocabulary (development)"] == 1
 
 
+def test_further_alternatives_and_parts_of_mentions_are_counted(tiny_encoder, tmp_path):
+    """They were dropped in silence."""
+    labels = (
+        Label(7, 14, "Mercury_(planet)", mention_id="m"),
+        Label(7, 14, "Bo_Jackson", mention_id="m"),
+        Label(7, 10, "Q1", parent="m"),
+    )
+    corpus = Corpus.from_documents([Document("d", "We saw Mercury .", labels)], name="alternatives")
+    counts = trained("fevry", corpus, tiny_encoder, tmp_path / "m", QUICK.replace(epochs=1)).counts
+    assert counts["linked mentions (training)"] == 1
+    assert counts["links that are further alternatives or parts of mentions, not used (training)"] == 2
+
+
 @pytest.mark.parametrize("device", ["gpu0", "cuda:99"])
 def test_a_device_that_is_missing_is_one_clear_error(world, tiny_encoder, tmp_path, device):
     from karat.systems.training.train import train_linker

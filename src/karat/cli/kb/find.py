@@ -44,9 +44,12 @@ def command(text: str, kb: str, match_mode: str, limit: int, json_file: str | No
             else snapshot.name_index.find_by_prefix(text, limit)
         )
     ids = [match.id for match in matches]
-    metadata = zip(matches, snapshot.names(ids), snapshot.descriptions(ids), strict=True)
+    metadata = zip(
+        matches, snapshot.names(ids), snapshot.descriptions(ids), snapshot.have_frequencies(ids), strict=True
+    )
     entities = [
-        EntityMatch(match.id, name, description, match.surface, match.weight) for match, name, description in metadata
+        EntityMatch(match.id, name, description, match.surface, match.weight if is_known else None)
+        for match, name, description, is_known in metadata
     ]
     write_output(json_file, lambda: encode_matches(snapshot.name, text, entities))
     print_page(lambda: render_matches(entities, width=page_width()), json_file)

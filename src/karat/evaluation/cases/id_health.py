@@ -25,6 +25,8 @@ from karat.kb.ids.normal_forms import (
     normalise_ids,
     recognise_id,
 )
+from karat.kb.ids.normalising_kb import unwrap_kb
+from karat.kb.in_memory_kb import InMemoryKB
 from karat.kb.protocol import KB, IdStatus
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.read_options import canonical_ids, find_nil_items
@@ -484,7 +486,7 @@ def _suggest_remedy(
 
     has_same_scheme = count_unmatched(str) < n_unmatchable
     if has_same_scheme and kb is not None:  # it knows some ids of the scheme and lacks others
-        rows = f"add rows to redirects.tsv or same_as.tsv of {kb.name}"
+        rows = _suggest_rows(kb, "redirects.tsv or same_as.tsv", "old_ids or same_as")
         return f"try {format_setting('ids', 'normalised')}, or {rows}" if id_setting is Ids.RESOLVED else rows
     if has_same_scheme and id_setting is not Ids.NORMALISED:
         return f"try {format_setting('ids', 'normalised')}"
@@ -507,11 +509,18 @@ def _suggest_remedy(
     remedy = (
         "try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv"
         if kb is None
-        else f"add rows to same_as.tsv of {kb.name}"
+        else _suggest_rows(kb, "same_as.tsv", "same_as")
     )
     if {QID, _NUMBERS} <= gold.schemes.keys() ^ predictions.schemes.keys():
         return f"write Q64 for 64 if the numbers are QIDs, or {remedy}"
     return remedy
+
+
+def _suggest_rows(kb: KB, tables: str, fields: str) -> str:
+    """Return advice to add ids to the `tables` of a folder, or to use a snapshot with them, imported from `fields`."""
+    if isinstance(unwrap_kb(kb), InMemoryKB):
+        return f"add rows to {tables} of {kb.name}"
+    return f"pass a --kb with these ids: karat kb import reads them from {fields}"
 
 
 def _suggest_titles(gold: IdStatistics, predictions: IdStatistics, id_setting: Ids, kb: KB | None) -> str | None:

@@ -16,7 +16,7 @@ from karat.kb.dumps.name_index import write_sorted_name_index
 from karat.kb.dumps.query_streams import follow_redirects, group_values, keep_first_rows, query_number, stream_query
 from karat.kb.dumps.sql_tables import STATEMENT_END, SqlTable
 from karat.kb.ids.equivalence_classes import MergeConflict
-from karat.kb.snapshot.manifest import LAYOUT, SnapshotManifest, SnapshotSource, read_manifest
+from karat.kb.snapshot.manifest import LAYOUT, UNKNOWN_POPULARITY, SnapshotManifest, SnapshotSource, read_manifest
 from karat.kb.snapshot.name_index import NAME_INDEX_FOLDER
 from karat.kb.snapshot.writer import SnapshotWriter, open_snapshot_writer
 from karat.model.errors import UsageError
@@ -81,7 +81,11 @@ def build_wikipedia(
         space="wikidata",
         title_space=wiki,
         anchor_counts=f"{wiki} of {date}" if dumps.articles else "none",
-        popularity="counts of anchors" if dumps.articles else "links to the page",
+        popularity="counts of anchors"
+        if dumps.articles
+        else "links to the page"
+        if dumps.pagelinks
+        else UNKNOWN_POPULARITY,
         sources=(SnapshotSource(wiki, date, "CC BY-SA 4.0", {path.name: "" for path in _list_files(dumps)}),),
     )
     with open_snapshot_writer(folder, manifest) as snapshot:
@@ -257,7 +261,7 @@ class _SnapshotTables:
             CREATE TABLE entity AS SELECT p.page AS page, p.title AS name,
                 CASE WHEN p.item IS NULL OR s.item IS NOT NULL THEN '{self._wiki}:' || p.title ELSE p.item END AS id,
                 CASE WHEN d.page IS NOT NULL THEN 'disambiguation' WHEN {lists} THEN 'list' ELSE 'normal' END AS kind,
-                0::BIGINT AS in_links
+                {"0" if self._dumps.pagelinks else "NULL"}::BIGINT AS in_links
                 FROM own p LEFT JOIN shared s ON s.item = p.item LEFT JOIN several d ON d.page = p.page;
             CREATE TABLE leads AS
                 SELECT t.title AS title, e.id AS id, false AS moved FROM entity e JOIN title t ON t.id = e.page
@@ -343,16 +347,16 @@ WEIGHTED_NAMES_QUERY: Final = "SELECT surface AS alias, id, weight AS count FROM
 
 
 def write_popular(db: Any, snapshot: SnapshotWriter, query: str) -> None:  # noqa: ANN401
-    """Write the table `popular`: for each surface, the entities with the greatest weight.
+    """Write the table `popular`: for each surface, the entities with the greatest weight, or its only entity.
 
     `query`: SQL query for `surface`, `id` and `weight`, whose rows are also stored in the SQL table `weighed`.
     """
     db.execute(f"""
         CREATE TABLE weighed AS {query};
-        CREATE TABLE best AS SELECT surface, max(weight) AS weight FROM weighed GROUP BY surface;
+        CREATE TABLE best AS SELECT surface, max(weight) AS weight, count(*) AS ids FROM weighed GROUP BY surface;
     """)
     best_query = """SELECT w.surface AS surface, w.id AS id FROM weighed w
-        JOIN best b ON b.surface = w.surface AND b.weight = w.weight ORDER BY 1, 2"""
+        JOIN best b ON b.surface = w.surface AND (b.weight = w.weight OR b.ids = 1) ORDER BY 1, 2"""
     snapshot.write_table("popular", group_values(stream_query(db, best_query), "surface", "id", "ids"), is_sorted=True)
 
 

@@ -7,6 +7,7 @@ JSON lines have one entity per line:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -52,24 +53,47 @@ class _EntityRecord(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_jsonl(path: str, language: str, xrefs_are_same_as: bool) -> TableRows:
-    """Read the rows of all entities in a JSONL file; `language` and `xrefs_are_same_as` have no effect."""
-    tables, source = TableRows(), Source(path)
+    """Read the rows of all entities in a JSONL file; `language` and `xrefs_are_same_as` have no effect.
+
+    If entities have `links` and none has `in_links`, the links to each entity are counted.
+    """
+    source = Source(path)
+    entities: list[tuple[_EntityRecord, str]] = []
     with source.open_stream() as file:
         for number, line in enumerate(file, 1):
             if line.strip():
-                _add_entity(tables, _parse_line(line, f"{source.label}:{number}"))
+                where = f"{source.label}:{number}"
+                entities.append((_parse_line(line, where), where))
+    if all(entity.in_links is None for entity, _ in entities):
+        links = {(entity.id, target) for entity, _ in entities for target in entity.links}
+        degrees = Counter(target for _, target in links)
+        for entity, _ in entities if links else ():
+            entity.in_links = degrees[entity.id]
+    tables = TableRows()
+    for entity, where in entities:
+        _add_entity(tables, entity)
+        tables.check_entity(where)
     return tables
 
 
 def _parse_line(line: bytes, where: str) -> _EntityRecord:
     """Decode an entity; raise `InputError`, located at `where`, if the line is invalid."""
-    return read_json_value(
+    entity = read_json_value(
         line,
         _EntityRecord,
         where,
         expected="an entity as JSON",
         remedy="Correct the line; the documentation page 'Snapshots' lists the fields",
     )
+    for field in _LIST_FIELDS:
+        if "" in (getattr(entity, field) or ()):
+            raise InputError(
+                where, actual=f"an empty text in {field!r}", expected="texts with content", remedy="Remove or fill it"
+            )
+    return entity
+
+
+_LIST_FIELDS: Final = ("aliases", "types", "parents", "same_as", "old_ids", "demonyms", "links")
 
 
 def _add_entity(tables: TableRows, entity: _EntityRecord) -> None:
@@ -184,6 +208,13 @@ def import_snapshot(
     if format_name not in READER_BY_FORMAT:
         raise UnknownNameError("format of a knowledge base", format_name, READER_BY_FORMAT)
     tables = READER_BY_FORMAT[format_name](path, language, xrefs_are_same_as)
+    if not tables.rows:
+        raise InputError(
+            source.label,
+            actual="no entity",
+            expected="at least one",
+            remedy="Check the file, and --from and --language",
+        )
     counts = {} if rules is None else assign_types(tables, rules)
     remove_class_cycles(tables)
     lists_entities = format_name != "tsv" or "entities" in read_tsv_rows(path)

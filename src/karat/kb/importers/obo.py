@@ -26,6 +26,7 @@ def read_obo(path: str, language: str, xrefs_are_same_as: bool) -> TableRows:
                 where, actual=f"a term with {len(ids)} ids", expected="one id", remedy="Correct or remove the term"
             )
         _add_term(tables, ids[0], tags, xrefs_are_same_as)
+        tables.check_entity(where)
     return tables
 
 
@@ -88,5 +89,5 @@ def _add_term(tables: TableRows, id: str, tags: list[tuple[str, str]], xrefs_are
         elif tag == "xref" and xrefs_are_same_as:
             tables.add("same_as", id, plain.split(' "')[0])
         elif tag == "xref":
-            tables.skipped["cross-references, which may name other entities"] += 1
+            tables.skipped["cross-references, skipped: they may name other entities (--merge-xrefs reads them)"] += 1
     tables.add("entities", id, name, "deleted" if is_obsolete else "normal", description)

@@ -23,7 +23,7 @@ _SUFFIXES = {"ttl": "ttl", "nt": "nt", "nq": "nq", "trig": "trig", "rdf": "rdf",
 
 
 def read_rdf(path: str, language: str, xrefs_are_same_as: bool) -> TableRows:
-    """Read the rows of every subject with a label or type; other triples are counted as skipped.
+    """Read the rows of every subject with a label, in any language, or type; other triples are counted as skipped.
 
     `language`: language of names and descriptions; literals without language tag are read too. `xrefs_are_same_as` has
     no effect.
@@ -36,6 +36,8 @@ def read_rdf(path: str, language: str, xrefs_are_same_as: bool) -> TableRows:
     for subject, predicate, value, literal_language in _iterate_triples(Source(path)):
         if literal_language is not None and literal_language.split("-")[0] not in ("", language):
             tables.skipped["labels and texts in other languages"] += 1
+            if predicate in _NAMES:
+                types.setdefault(subject, set())  # an entity without name
         elif predicate in _NAMES:
             tables.add("aliases", subject, value)
             if predicate == _NAMES[0] or subject not in names:

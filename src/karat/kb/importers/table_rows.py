@@ -8,6 +8,7 @@ from typing import Any
 
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
 from karat.kb.snapshot.writer import SnapshotWriter
+from karat.model.errors import InputError
 
 
 @dataclass(slots=True)
@@ -19,9 +20,26 @@ class TableRows:
     skipped: Counter[str] = field(default_factory=Counter)
     """Number of skipped or corrected inputs, by description."""
 
+    _entities: dict[str, tuple[tuple[Any, ...], str]] = field(default_factory=dict)
+    """Row and location of each entity, by id."""
+
     def add(self, table: str, *row: Any) -> None:  # noqa: ANN401  # any cell type
         """Append a row, given by its cells, to a table; cells of the last columns may be omitted."""
         self.rows.setdefault(table, []).append(row)
+
+    def check_entity(self, where: str) -> None:
+        """Raise `InputError` if the last entity, read at `where`, has no id or the id of another row."""
+        row = self.rows["entities"][-1]
+        if not row[0]:
+            raise InputError(where, actual="an empty id", expected="an id", remedy="Give the entity an id")
+        other, first = self._entities.setdefault(row[0], (row, where))
+        if other != row:
+            raise InputError(
+                where,
+                actual=f"the id {row[0]!r} repeated with other content than at {first}",
+                expected="one entry per entity",
+                remedy="Join both entries, or correct the id",
+            )
 
     def write(self, snapshot: SnapshotWriter) -> None:
         """Write all tables to a snapshot, with nulls for omitted cells, and the counts of skipped inputs."""

@@ -15,6 +15,8 @@ MANIFEST = "manifest.json"
 """File name of the manifest."""
 LAYOUT = "snapshot/2"
 """Layout of snapshots that this version writes."""
+UNKNOWN_POPULARITY = "unknown without counts, links or population, except for names of one entity"
+"""Criterion of popular entities in a snapshot without any frequency."""
 
 
 class SnapshotSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

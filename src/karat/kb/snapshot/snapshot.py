@@ -192,6 +192,12 @@ class Snapshot(ValueCache):
         id_lists = self._look_up_values("popular", surfaces, "ids")
         return [None if ids is None else frozenset(ids) for ids in id_lists]
 
+    def have_frequencies(self, ids: Sequence[str]) -> list[bool]:
+        """Return whether the weight of each entity in the name index is known: aliases or links to it are counted."""
+        if self.manifest.anchor_counts != "none":
+            return [True] * len(ids)
+        return [links is not None for links in self._look_up_values("entities", ids, "in_links")]
+
     def candidate_entities(self, surfaces: Sequence[str]) -> list[frozenset[str] | None]:
         """Return all entities of each surface, by the name index and the popular entities; None if there is none."""
         return self._recall(("names", "ids"), list(surfaces), self._find_candidates)

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from karat.kb.ids.equivalence_classes import IdEquivalence, MergeConflict, build_equivalence
 from karat.kb.ids.id_key_arrays import format_id_keys
 from karat.kb.ids.spelling_index import SpellingIndex, respell_pairs
-from karat.kb.snapshot.manifest import LAYOUT, MANIFEST, SnapshotManifest, SnapshotTable
+from karat.kb.snapshot.manifest import LAYOUT, MANIFEST, UNKNOWN_POPULARITY, SnapshotManifest, SnapshotTable
 from karat.kb.snapshot.name_index import NAME_INDEX_FOLDER
 from karat.kb.snapshot.name_index_writer import iterate_weighted_aliases, write_name_index
 from karat.kb.snapshot.table_schemas import ENTITY_KINDS, TABLE_SCHEMAS, VALUE_TYPES, TableSchema
@@ -223,27 +223,21 @@ class SnapshotWriter:
     def _write_popular(self) -> str:
         """Write the most popular entities of each alias, and return the criterion as text for the manifest.
 
-        Entities are compared by their alias counts; if no alias has a count, by links to the entity and then its
-        population.
+        An alias is omitted, its popular entities being unknown, if it has several entities and the frequency of one of
+        them is unknown.
         """
         aliases = self._read_table("aliases")
-        has_counts = aliases.column("count").null_count < aliases.num_rows
-        weight = pc.fill_null(aliases.column("count"), 0)
-        if not has_counts and "entities" in self._rows:
-            entities = self._read_table("entities", "id", "in_links", "population")
-            rows = pc.index_in(aliases.column("id"), value_set=entities.column("id").combine_chunks())
-            links, population = (
-                pc.fill_null(entities.column(name).take(rows), 0) for name in ("in_links", "population")
-            )
-            # Population decides between entities with equally many links.
-            order = pa.table({"links": links, "people": population})
-            weight = pc.add(pc.multiply(order.column("links"), 1 << 36), order.column("people"))
+        weight, criterion = self._weigh_aliases(aliases)
         table = pa.table({"surface": aliases.column("alias"), "id": aliases.column("id"), "weight": weight})
-        best = table.group_by("surface").aggregate([("weight", "max")])
-        max_weight = best.column("weight_max").take(
-            pc.index_in(table.column("surface"), value_set=best.column("surface").combine_chunks())
+        best = table.group_by("surface").aggregate(
+            [("weight", "max"), ("weight", "count"), ("id", "count")]  # the first count is of known frequencies
         )
-        table = table.filter(pc.equal(table.column("weight"), max_weight))
+        is_decided = pc.or_(pc.equal(best["weight_count"], best["id_count"]), pc.equal(best["id_count"], 1))
+        best = best.filter(is_decided)
+        rows = pc.index_in(table.column("surface"), value_set=best.column("surface").combine_chunks())
+        is_best = pc.equal(table.column("weight"), best.column("weight_max").take(rows))
+        # The only entity of an alias needs no frequency.
+        table = table.filter(pc.and_(pc.is_valid(rows), pc.fill_null(is_best, True)))
         grouped = table.group_by("surface").aggregate([("id", "distinct")])
         self.write_columns(
             "popular",
@@ -252,7 +246,27 @@ class SnapshotWriter:
                 "ids": [sorted(ids) for ids in grouped.column("id_distinct").to_pylist()],
             },
         )
-        return "counts of aliases" if has_counts else "links to the entity, then its population"
+        return criterion
+
+    def _weigh_aliases(self, aliases: Arrow) -> tuple[Arrow, str]:
+        """Return the frequency of each row of the table `aliases`, null if unknown, and its source as text.
+
+        These are the counts of aliases. If there are none, they are the links to the entity, with its population to
+        break ties; without links, its population.
+        """
+        counts = aliases.column("count")
+        if counts.null_count < len(counts):
+            return counts, "counts of aliases"
+        if "entities" in self._rows:
+            entities = self._read_table("entities", "id", "in_links", "population")
+            rows = pc.index_in(aliases.column("id"), value_set=entities.column("id").combine_chunks())
+            links, population = (entities.column(name).take(rows) for name in ("in_links", "population"))
+            if links.null_count < len(links):
+                weight = pc.add(pc.multiply(links, 1 << 36), pc.fill_null(population, 0))
+                return weight, "links to the entity, then its population"
+            if population.null_count < len(population):
+                return population, "population of the entity"
+        return counts, UNKNOWN_POPULARITY
 
 
 @contextmanager

@@ -31,6 +31,7 @@ PROFILE = Profile(
             "strong[nil]",
             "weak",
             "erec/mention",
+            "erec/mention-weak",
             "d2kb/strong",
             "d2kb/strong[gold-in-kb]",
         )

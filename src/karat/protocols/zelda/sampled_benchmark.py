@@ -357,16 +357,18 @@ class _TrainingWriter:
             for link in section.links
             if link.title is not None
         )
-        return Document(id, section.text, labels)
+        return Document(id, section.text, labels, meta={} if section.title is None else {"title": section.title})
 
 
 def _to_record(section: LinkedSection) -> dict[str, Any]:
     """Convert a section to a JSON record of ZELDA-train.
 
-    Its fields are the page, the section name, the text, and the offsets, page ids and titles of the links.
+    Its fields are the page, the section name, the text, and the offsets, page ids and titles of the links. The title of
+    the page, which the published file lacks, is added if it is known: training can read it, and descriptions need it.
     """
     return {
         "page_id": _to_number(section.page),
+        **({} if section.title is None else {"title": section.title}),
         "section_name": section.name,
         "text": section.text,
         "index": [(link.start, link.end) for link in section.links],

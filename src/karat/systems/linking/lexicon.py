@@ -256,6 +256,7 @@ def build_lexicon(kb: str, weights: CandidateWeights) -> Lexicon:
     if weights != "popularity":
         popularity_share = weight / np.bincount(row, weight)[row]
         weight = counts if weights == "counts" else counts + _POPULARITY_COUNTS * popularity_share
+    weight = np.where(np.bincount(row, weight)[row] > 0, weight, 1.0)  # titles that no link has: all equally likely
     order = np.lexsort((codes, -popularity[codes], -weight, row))
     row, weight = row[order], weight[order]
     alias_array = surfaces.dictionary

@@ -202,6 +202,9 @@ def _to_snippets(
         labels = _select_linked_labels(document)
         mentions = [(label.start, label.end, str(label.entity)) for label in labels]
         counts["linked mentions"] += len(mentions)
+        counts["links that are further alternatives or parts of mentions, not used"] += sum(
+            isinstance(label.entity, str) for label in document.labels
+        ) - len(labels)
         weak = _find_weak_mentions(document.text, mentions, weak_names)
         counts["weak labels"] += len(weak)
         mentions += weak

@@ -91,6 +91,8 @@ class _TrainRow(msgspec.Struct):
     id: str | int | None = None
     page_id: str | int | None = None
     section_name: str | None = None
+    title: str | None = None  # Karat's: the published file has none
+    meta: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +233,17 @@ def _read_train(source: Source, notes: Counter[str]) -> Iterator[LinkedSection]:
         links = []
         for (start, end), title, target in zip(row.index, row.wikipedia_titles, pages, strict=True):
             if 0 <= start < end <= len(row.text):
-                links.append(SectionLink(start, end, title or None, None if target is None else str(target)))
+                page = None if target is None else str(target)
+                links.append(SectionLink(start, end, title.replace("_", " ") if title else None, page))
             else:
                 notes["links without text (excluded)"] += 1
         page_id = row.id if row.page_id is None else row.page_id
         yield LinkedSection(
-            str(number if page_id is None else page_id), None, row.section_name or "", row.text, tuple(links)
+            str(number if page_id is None else page_id),
+            row.title or row.meta.get("title"),
+            row.section_name or "",
+            row.text,
+            tuple(links),
         )
 
 
@@ -261,7 +268,8 @@ def _read_corpus(path: str, notes: Counter[str]) -> Iterator[LinkedSection]:
         links = []
         for label in document.labels:
             if isinstance(label.entity, str) and label.start < label.end:
-                links.append(SectionLink(label.start, label.end, label.entity.replace("_", " ")))
+                page = next((id for id in label.same_as if id.isascii() and id.isdigit()), None)
+                links.append(SectionLink(label.start, label.end, label.entity.replace("_", " "), page))
             else:
                 notes["mentions without entity (excluded)"] += 1
         yield LinkedSection(document.id, document.meta.get("title"), "", document.text, tuple(links))
