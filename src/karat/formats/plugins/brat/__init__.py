@@ -255,8 +255,8 @@ def _parse_line(line: Line, source: ByteSource, annotations: _Annotations, skipp
         annotations.relations.append((first, words[0], second))
     elif kind == "#" and len(words) == 2 and words[0] == EXTRA_KEY and len(cells) > 1:
         annotations.fields[words[1]] |= parse_fields(cells[1], f"{source.label}:{line.number}")
-    elif kind == "#" and words[:1] == [_NOTE] and len(words) == 2 and (entity := _find_id("".join(cells[1:]))):
-        annotations.noted_ids.append((words[1], entity))
+    elif kind == "#" and words[:1] == [_NOTE] and len(words) == 2 and (id := _find_id("".join(cells[1:]))):
+        annotations.noted_ids.append((words[1], id))
     elif kind in _UNREAD_KINDS and words:
         skipped[_UNREAD_KINDS[kind]] += 1
         if kind == "E":
