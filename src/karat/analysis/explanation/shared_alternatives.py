@@ -91,10 +91,10 @@ def drop_unlinked_mentions(corpus: Corpus) -> Corpus:
         is_dropped = is_part
     if not is_dropped.any():
         return corpus
-    kept = np.split(~is_dropped, labels.offsets[1:-1])
+    masks = np.split(~is_dropped, labels.offsets[1:-1])
     documents = [
         msgspec.structs.replace(document, labels=tuple(compress(document.labels, mask.tolist())))
-        for document, mask in zip(corpus, kept, strict=True)
+        for document, mask in zip(corpus, masks, strict=True)
     ]
     return Corpus.from_reader(documents, name=corpus.name, skipped=corpus.skipped)
 
