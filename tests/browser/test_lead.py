@@ -57,9 +57,10 @@ def judge_all(store, clock, workers):
     from karat.protocols.verification.store.store import SubmittedDecision
 
     random = Random(1)
-    judges = {
-        worker: store.find_judge(store.start_session(store.create_invitation(worker), True)) for worker in workers
-    }
+    judges = {}
+    for worker in workers:  # one after another: random pseudonyms order those who enter at the same second
+        clock.now += 1
+        judges[worker] = store.find_judge(store.start_session(store.create_invitation(worker), True))
     is_left = True
     while is_left:
         is_left = False

@@ -247,6 +247,51 @@ def test_the_name_of_a_database_alone_is_no_id(tmp_path):
     assert corpus.skipped == {"normalizations without an id": 1, "labels without entity id (read as unlinked)": 1}
 
 
+NOTED_LINKS = """\
+#9\tAnnotatorNotes T1\tQ312
+T1\tORG 0 5\tApple
+T2\tLOC 9 12\tUlm
+#2\tAnnotatorNotes T2\t https://de.wikipedia.org/wiki/Ulm\u0020
+T3\tPER 17 20\tBob
+#3\tAnnotatorNotes T3\tNIL
+T4\tPER 25 28\tEve
+#4\tAnnotatorNotes T4\tor is this Q42?
+T5\tPER 33 36\tAda
+N1\tReference T5 Wikidata:Q7259\tAda Lovelace
+#5\tAnnotatorNotes T5\tQ1
+#6\tAnnotatorNotes R1\tQ1
+R1\tIn Arg1:T1 Arg2:T2
+"""
+
+
+def test_notes_that_are_nothing_but_an_id_are_links_and_written_as_such(tmp_path):
+    """Of six notes three are read; the others are a question, on a linked mention and on a relation."""
+    made = folder(tmp_path / "in", one_txt="Apple of Ulm met Bob and Eve and Ada.", one_ann=NOTED_LINKS)
+    corpus = karat.load(made)
+    entities = ["Q312", "https://de.wikipedia.org/wiki/Ulm", None, UNLINKED, "Q7259"]
+    assert [label.entity for label in corpus["one"].labels] == entities
+    assert corpus["one"].relations == (Triple("Q312", "In", "https://de.wikipedia.org/wiki/Ulm"),)
+    assert corpus.skipped == {
+        "notes of annotators (read as links)": 3,
+        "notes of annotators (skipped)": 3,
+        "labels without entity id (read as unlinked)": 1,
+    }
+    assert [prediction.entity for prediction in next(iter(karat.load_run(made))).predictions] == entities
+    files = written(corpus, tmp_path / "out")
+    assert "Reference T1 Wikidata:Q312" in files["one.ann"]
+    assert list(karat.load(tmp_path / "out")) == list(corpus)
+
+
+@pytest.mark.parametrize(
+    "note", ["sure", "see T2", "Apple", "Q?", "q64", "Q64 Q36", "de", "https://example.org/guidelines", "", "T2", "P31"]
+)
+def test_other_notes_are_no_links(note, tmp_path):
+    made = folder(tmp_path, a_txt="Ulm", a_ann=f"T1\tGPE 0 3\tUlm\n#1\tAnnotatorNotes T1\t{note}\n")
+    corpus = karat.load(made)
+    assert corpus["a"].labels == (Label(0, 3, UNLINKED, types=("GPE",)),)
+    assert corpus.skipped["notes of annotators (skipped)"] == 1
+
+
 def test_a_missing_text_is_named_without_the_format(tmp_path):
     made = folder(tmp_path, a_ann="T1\tGPE 0 3\tUlm\n", b_txt="Ulm", b_ann="T1\tGPE 0 3\tUlm\n")
     with pytest.raises(InputError, match=r"a\.ann: found no text file of the same name; expected a\.txt"):

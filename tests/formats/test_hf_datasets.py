@@ -277,6 +277,17 @@ def test_the_card_of_a_split_says_what_its_metadata_state(licence, expected, tmp
     assert "`linked`" in card
 
 
+def test_the_card_names_the_version_of_a_dataset_in_the_catalogue(tmp_path):
+    for name, expected in (("mine@2/test", "- Version: mine@2\n"), ("mine@2", "- Version: mine@2\n"), ("mine", "")):
+        corpus = Corpus.from_documents([Document("d", "Ulm")], name=name)
+        folder = tmp_path / expected.strip(" -\n").replace(" ", "") / name.replace("/", "-")
+        folder.parent.mkdir(exist_ok=True)
+        karat.save(corpus, folder, format="hf-hub")
+        card = (folder / "README.md").read_text()
+        assert expected in card
+        assert ("Version" in card) == bool(expected)
+
+
 def test_a_file_of_a_hub_folder_is_read_by_its_path(tmp_path):
     """The Hub has no maps, so `meta` is a list of key and value; the file is read without naming its format."""
     document = Document("d", "Ada met Bob.", (Label(0, 3, "Q1"), Label(8, 11, None)), meta={"k": "v", "l": ""})

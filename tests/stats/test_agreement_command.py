@@ -165,6 +165,51 @@ def test_mentions_that_share_an_alternative_agree_in_both_directions(other, firs
     assert (pair.kappa.value, pair.kappa_of_links.value) == (1, 1)
 
 
+@pytest.mark.parametrize("first_is_gold", [True, False])
+def test_alternatives_with_several_spans_agree_with_as_many_mentions_as_possible(first_is_gold):
+    """One mention is Ada or Bob, another only Ada: they agree with Bob and Ada, so that F1 of spans is 1.
+
+    Of the links, only Q1 of the first mention agrees, with one of two: F1 is 2 * 1 / (2 + 2).
+    """
+    labels = (Label(*ADA, "Q1", mention_id="a"), Label(*BOB, "Q1", mention_id="a"), Label(*ADA, "Q2"))
+    with_alternatives = Corpus.from_documents([Document("d0", TEXT, labels)], name="first")
+    second = annotator("second", {ADA: "Q1", BOB: "Q1"})
+    pair = agreement([with_alternatives, second][:: 1 if first_is_gold else -1], resamples=0).pairs[0]
+    assert [pair.f1[relation].value for relation in ("mention", "strong")] == [1, 0.5]
+
+
+@pytest.mark.parametrize("unlinked_span", [ADA, CAEN])
+def test_a_mention_with_an_unlinked_alternative_is_ignored_whoever_is_the_gold_standard(unlinked_span):
+    """Of three links two are compared: that on Bob agrees, and that on Ada has no partner. F1 is 2 * 1 / (2 + 1)."""
+    labels = (Label(*ADA, "Q1", mention_id="a"), Label(*unlinked_span, mention_id="a"), Label(*BOB, "Q2"))
+    first = Corpus.from_documents([Document("d0", TEXT, labels)], name="first")
+    second = annotator("second", {ADA: "Q1", BOB: "Q2"})
+    for corpora in ([first, second], [second, first]):
+        assert agreement(corpora, resamples=0).pairs[0].f1["strong"].value == pytest.approx(2 / 3)
+
+
+def test_mentions_of_the_same_span_and_entity_are_compared():
+    """Two mentions that may both be Ada stay two where nobody else marked any, of three in all."""
+    labels = tuple(Label(*span, "Q1", mention_id=name) for name, span in (("a", ADA), ("a", BOB), ("b", ADA)))
+    first = Corpus.from_documents([Document("d0", TEXT, labels)], name="first")
+    second = annotator("second", {CAEN: "Q1"})
+    for corpora in ([first, second], [second, first]):
+        f1 = agreement(corpora, resamples=0).pairs[0].f1["strong"]
+        assert (f1.value, f1.items) == (0, 3)
+
+
+def test_chains_of_alternatives_agree_in_both_directions():
+    """Three mentions, each with two of the spans, agree with three: each takes the span that the next one leaves."""
+    spans = [(0, 1), (2, 3), (4, 5)]
+    chosen = [(0, 1), (0, 2), (1, 2)]
+    labels = tuple(Label(*spans[span], "Q1", mention_id=f"m{n}") for n, pair in enumerate(chosen) for span in pair)
+    first = Corpus.from_documents([Document("d0", TEXT, labels)], name="first")
+    second = annotator("second", dict.fromkeys(spans, "Q1"))
+    for corpora in ([first, second], [second, first]):
+        f1 = agreement(corpora, resamples=0).pairs[0].f1
+        assert [f1[relation].value for relation in ("mention", "strong", "weak")] == [1, 1, 1]
+
+
 def test_an_alternative_counts_for_each_pair_and_the_commonest_for_all():
     """Ada: Anna Q1 or Q7, Ben Q1, Chris Q7, Dora Q7. Each pair with Anna agrees; of all four, three say Q7."""
     labels = (Label(*ADA, "Q1", mention_id="a"), Label(*ADA, "Q7", mention_id="a"), Label(*BOB, "Q2"))

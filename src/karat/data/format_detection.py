@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from karat.data.custom_tables import CustomTables
+from karat.data.publishing.manifest import MANIFEST_NAME
 from karat.formats.parsing.annotation_tools.archives import ZIP_MAGIC
 from karat.formats.parsing.json.karat_objects import check_keys
 from karat.formats.parsing.surfaces.columns import is_data_row, suggest_roles
@@ -212,6 +213,13 @@ def _unknown_format_error(source: Source) -> InputError:
 
     Raise `InputError` for objects with document ids as keys.
     """
+    if source.is_folder and MANIFEST_NAME in source.file_names:
+        return InputError(
+            source.label,
+            actual=f"a published dataset, with a {MANIFEST_NAME}",
+            expected="its name once it is installed, or a file in it",
+            remedy=f"Run karat data add {shlex.quote(source.path)}, which prints the names of its versions and splits",
+        )
     if source.is_folder:
         folders = [f"{spec.title} ({name})" for name, spec in list_formats() if spec.recognises_folder is not None]
         return InputError(

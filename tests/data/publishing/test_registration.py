@@ -179,6 +179,30 @@ def test_a_published_folder_is_installed_elsewhere(home, tmp_path, monkeypatch):
         install_folder(tmp_path / "copy")
 
 
+def test_each_version_is_published_in_its_own_folder_and_read_back_next_to_the_other(
+    home, karat_cli, tmp_path, monkeypatch
+):
+    """Version 1 has one label, and version 2 two."""
+    for version, labels in (("1", (Label(0, 5, "Q90"),)), ("2", (Label(0, 5, "Q90"), Label(11, 15, "Q456")))):
+        corpus = Corpus.from_documents([Document("d", "Paris beat Lyon.", labels)])
+        add_version(build_publication("mine", {"test": corpus}, version=version))
+    assert karat_cli("data", "sheet", "mine", "--version", "1", "--out", tmp_path / "one").code == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "one").rglob("*") if path.is_file()}
+    ran = karat_cli("data", "sheet", "mine", "--version", "2", "--out", tmp_path / "one")
+    assert ran.code == 2
+    message = " ".join(ran.err.split())
+    assert "one contains mine@1, and a published version never changes. Name a new folder for each version." in message
+    assert before == {path: path.read_bytes() for path in (tmp_path / "one").rglob("*") if path.is_file()}
+    assert karat_cli("data", "sheet", "mine", "--version", "2", "--out", tmp_path / "two").code == 0
+    monkeypatch.setenv("KARAT_HOME", str(tmp_path / "elsewhere"))
+    with pytest.raises(InputError, match=r"a published dataset, with a dataset\.json.*karat data add"):
+        karat.load(tmp_path / "one")
+    for folder in ("two", "one"):
+        assert karat_cli("data", "add", tmp_path / folder).code == 0
+    assert [len(karat.load(f"mine@{version}").labels) for version in "12"] == [1, 2]
+    assert len(karat.load("mine").labels) == 2, "the newest version, whatever the order of installation"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -257,7 +257,8 @@ def test_a_judge_who_finds_no_more_tasks_gets_a_control_last(tmp_path):
     flags = [work(store, judge_of(store, f"w{number}"), 99) for number in range(9)]
     assert {sum(judge_flags) for judge_flags in flags} == {1}
     assert {judge.control_result for judge in store.list_judges()} == {"passed"}
-    assert work(store, judge_of(store, "late"), 99) == [], "a judge without other tasks needs no control"
+    for number in range(25):  # in blocks of 20 tasks, at least one of them has a control first with probability 72 %
+        assert work(store, judge_of(store, f"late{number}"), 99) == [], "a judge without other tasks needs no control"
 
 
 def test_judgements_of_judges_without_a_control_are_counted_in_the_report(tmp_path):

@@ -10,7 +10,7 @@ from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.measures import measure_campaign
 from karat.protocols.verification.monitoring import CampaignMonitor
-from karat.protocols.verification.overlay import build_overlay
+from karat.protocols.verification.overlay import build_overlay, find_disputed_links
 from karat.protocols.verification.ties import find_ties, parse_decision
 from karat.render.verification.report import render_page, to_json
 from karat.render.verification.ties import render_ties
@@ -320,10 +320,55 @@ def test_the_command_lists_and_decides(store, karat_cli):
     assert measure_campaign(store.campaign, store.get_records()).ties.decided == 1, "nothing is half stored"
 
 
-def test_the_command_lists_links_that_judges_remove_and_accept(tmp_path, karat_cli):
-    made = build_campaign(corpus(Anna="Q1"), [run(Anna="Q2")], name="toy", controls=0)
+@pytest.fixture
+def contradictory_store(tmp_path):
+    """A campaign whose judge removes Anna (Q1) of the gold standard, but modifies that of the system to Q1."""
+    made = build_campaign(corpus(Anna="Q1", Ulm="Q2"), [run(Anna="Q2")], name="toy", controls=0)
     store = create_store(tmp_path, made)
-    store.import_records(judged(made, {("gold", "Anna"): R, ("s", "Anna"): "Q1"}))
-    done = karat_cli("verify", "ties", store.database.label)
-    assert "contradictory judgements: judges remove 1 gold link, but accept the same elsewhere" in done.out
-    assert done.out.split()[-6:] == ["d", "0-4", "Anna", "Q1", "remove", "1"]
+    store.import_records(judged(made, {("gold", "Anna"): R, ("gold", "Ulm"): V, ("s", "Anna"): "Q1"}))
+    return store
+
+
+@pytest.mark.parametrize(
+    ("decision", "changes"),
+    [
+        ("verify", []),
+        ("remove", [("remove", None, {"remove": 1, "lead": 1})]),
+        ("Q7", [("relink", "Q7", {"remove": 1, "lead": 1})]),
+    ],
+)
+def test_the_lead_decides_a_gold_link_that_judges_remove_and_accept(contradictory_store, karat_cli, decision, changes):
+    store = contradictory_store
+    address, out = store.database.label, store.database.label + ".overlay"
+    done = karat_cli("verify", "ties", address)
+    assert "1 link, 0 decided by the lead, 1 undecided" in " ".join(done.out.split())
+    assert "[Anna]" in done.out
+    assert "ties of judges: 0 links" in done.out
+    name = next(line.split()[0] for line in done.out.splitlines() if "[Anna]" in line)
+    scores = measure_campaign(store.campaign, store.get_records())
+    done = karat_cli("verify", "ties", address, "--decide", f"{name}={decision}")
+    assert "1 link, 1 decided by the lead, 0 undecided" in " ".join(done.out.split())
+    assert "without effect" not in done.out
+    overlay = build_overlay(store.campaign, store.get_records())
+    assert [(change.action, change.becomes, change.votes) for change in overlay.changes] == changes
+    assert (dict(overlay.header.undecided), overlay.header.decided_contradictions) == ({}, 1)
+    assert overlay.header.lead_decisions == 0, "the judges were not tied"
+    after = measure_campaign(store.campaign, store.get_records())
+    assert (after.sources, after.ties) == (scores.sources, scores.ties), "a contradiction concerns the overlay only"
+    done = karat_cli("verify", "overlay", address, "--out", out)
+    assert "contradictory judgements: 1 link, 1 decided by the lead, 0 undecided" in done.out
+
+
+def test_a_new_decision_on_a_contradiction_replaces_the_earlier_one(contradictory_store):
+    store = contradictory_store
+    for decision, n_changes in (("remove", 1), ("verify", 0)):
+        (disputed,) = find_disputed_links(store.campaign, store.get_records())
+        store.record_lead_decisions([parse_decision(store.campaign, [disputed], f"{disputed.name}={decision}")])
+        assert len(build_overlay(store.campaign, store.get_records()).changes) == n_changes
+
+
+def test_an_undecided_contradiction_is_counted_once_by_the_overlay_command(contradictory_store, karat_cli):
+    address = contradictory_store.database.label
+    done = karat_cli("verify", "overlay", address, "--out", f"{address}.overlay")
+    assert done.out.count("contradictory judgements") == 1
+    assert "contradictory judgements: 1 link, 0 decided by the lead, 1 undecided" in done.out

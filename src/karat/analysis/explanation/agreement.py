@@ -35,7 +35,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from karat.analysis.explanation.shared_alternatives import list_entities, predict_mentions
+from karat.analysis.explanation.shared_alternatives import drop_unlinked_mentions, list_entities, predict_mentions
 from karat.data.inputs import GoldInput, load_golds
 from karat.evaluation.evaluation import score_run
 from karat.evaluation.id_bridge import bridge_ids
@@ -538,11 +538,12 @@ def _compute_f1(
 def count_matches(first: Corpus, second: Corpus, relation: str, kb: KB | None) -> Floats:
     """Return the sums of matches and misses of each document, in the columns of `Statistics`.
 
-    If links are compared, unlinked mentions are excluded.
+    If links are compared, mentions with an unlinked label are excluded.
     """
     settings = {"optional": "required", "quantities": "id"}
     if relation != "mention":
         settings["unlinked"] = "absent"
+        first, second = drop_unlinked_mentions(first), drop_unlinked_mentions(second)
     run = predict_mentions(second, first, relation, kb)
     return score_run(first, run, measures=[f"{relation}:micro.f1"], kb=kb, settings=settings).views[relation].weights
 

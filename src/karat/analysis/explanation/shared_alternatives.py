@@ -2,16 +2,19 @@
 
 Two mentions agree if one alternative of each does, in both directions. Scoring compares all alternatives of the gold
 standard with one prediction. The labels of the second annotator therefore become predictions by the alternative that
-agrees with a mention of the first one.
+agrees with a mention of the first one. Mentions are paired so that as many as possible agree, since alternatives with
+different spans may agree with several mentions, and the number must not depend on whose labels become predictions.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
+import numpy as np
 
 from karat.kb.ids.id_context import build_context
 from karat.kb.ids.normalising_kb import wrap_kb
@@ -71,11 +74,36 @@ def list_entities(corpora: Sequence[Corpus], kb: KB | None) -> list[list[Entity]
     return entities_by_corpus
 
 
-def predict_mentions(corpus: Corpus, gold: Corpus, relation: str, kb: KB | None) -> Run:
-    """Return the mentions of a corpus as predictions, each with the alternative that agrees with a mention of `gold`.
+def drop_unlinked_mentions(corpus: Corpus) -> Corpus:
+    """Return the corpus without the mentions that have an unlinked label, and without their parts.
 
-    `relation` says what agrees; an equal span and entity is preferred. Mentions of which no alternative agrees have the
-    first one. Where links are compared, mentions with an unlinked alternative are unlinked.
+    Agreement on links ignores them. Scoring would ignore a prediction on such a mention too if it has alternatives, but
+    not the same mention among the predictions, so that the order of annotators would matter.
+    """
+    labels, index = corpus.labels, corpus.mention_index
+    parent = index.parent[index.mention]
+    is_dropped = np.zeros(len(labels), np.bool_)
+    is_dropped[index.mention[labels.entity == NO_LINK]] = True
+    while True:  # parts of parts
+        is_part = is_dropped[index.mention] | ((parent >= 0) & is_dropped[parent])
+        if (is_part == is_dropped).all():
+            break
+        is_dropped = is_part
+    if not is_dropped.any():
+        return corpus
+    masks = np.split(~is_dropped, labels.offsets[1:-1])
+    documents = [
+        msgspec.structs.replace(document, labels=tuple(compress(document.labels, mask.tolist())))
+        for document, mask in zip(corpus, masks, strict=True)
+    ]
+    return Corpus.from_reader(documents, name=corpus.name, skipped=corpus.skipped)
+
+
+def predict_mentions(corpus: Corpus, gold: Corpus, relation: str, kb: KB | None) -> Run:
+    """Return the mentions of a corpus as predictions, each with the alternative that agrees with its mention of `gold`.
+
+    `relation` says what agrees; an equal span and entity is preferred. Mentions without a partner in `gold` have the
+    first alternative.
     """
     if not _has_alternatives(corpus):
         return Run.from_gold(corpus, name=corpus.name)
@@ -85,23 +113,54 @@ def predict_mentions(corpus: Corpus, gold: Corpus, relation: str, kb: KB | None)
     )
     agrees, documents = _AGREES[relation], []
     for document in corpus:
-        others = [link for mention in gold_links.get(document.id, {}).values() for _, link in mention]
-        chosen = []
-        for mention in links.get(document.id, {}).values():
-            ranks = [
-                (
-                    relation != "mention" and link.entity == _NO_LINK,  # excludes the mention, as in the gold standard
-                    any(agrees(link, other) for other in others),
-                    link in others,
-                )
-                for _, link in mention
+        mentions = list(links.get(document.id, {}).values())
+        others = [[link for _, link in mention] for mention in gold_links.get(document.id, {}).values()]
+        allowed = [
+            [
+                number
+                for number, other in enumerate(others)
+                if any(agrees(link, other_link) for _, link in mention for other_link in other)
             ]
+            for mention in mentions
+        ]
+        partners = _pair_mentions(allowed)
+        chosen = []
+        for number, mention in enumerate(mentions):
+            other = others[partners[number]] if number in partners else []
+            ranks = [(any(agrees(link, other_link) for other_link in other), link in other) for _, link in mention]
             chosen.append(mention[ranks.index(max(ranks))][0])
-        labels = tuple(
-            msgspec.structs.replace(document.labels[index], mention_id=None, parent=None) for index in sorted(chosen)
-        )
+        labels = tuple(msgspec.structs.replace(document.labels[index], parent=None) for index in sorted(chosen))
         documents.append(msgspec.structs.replace(document, labels=labels))
     return Run.from_gold(Corpus.from_reader(documents, name=corpus.name, skipped=corpus.skipped), name=corpus.name)
+
+
+def _pair_mentions(allowed: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Return the partner of each mention, one to one, so that as many as possible have one; `allowed` are candidates.
+
+    A mention may take the partner of another that finds a further one, along a chain of any length.
+    """
+    partners: dict[int, int] = {}
+    mention_of: dict[int, int] = {}
+    for root in range(len(allowed)):
+        reached: dict[int, int] = {}  # by candidate the mention that asks for it
+        queue = deque([root])
+        while queue:
+            mention = queue.popleft()
+            new = [candidate for candidate in allowed[mention] if candidate not in reached]
+            reached |= dict.fromkeys(new, mention)
+            free = next((candidate for candidate in new if candidate not in mention_of), None)
+            if free is None:
+                queue.extend(mention_of[candidate] for candidate in new)
+                continue
+            candidate: int | None = free
+            while candidate is not None:
+                mention = reached[candidate]
+                mention_of[candidate] = mention
+                previous = partners.get(mention)
+                partners[mention] = candidate
+                candidate = previous
+            break
+    return partners
 
 
 def _has_alternatives(corpus: Corpus) -> bool:

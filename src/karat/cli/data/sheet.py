@@ -51,15 +51,15 @@ def command(
     """
     from karat.analysis.explanation.agreement import agreement, disambiguate_corpora
     from karat.data.load import load
-    from karat.data.publishing.inputs import open_publication
+    from karat.data.publishing.inputs import check_publication_folder, open_publication
     from karat.kb.catalogue import open_kb
     from karat.model.errors import UsageError
     from karat.render.data.sheet import build_sheet, encode_folder, render_sheet, render_summary
-    from karat.storage.atomic_writing import check_new_folder, write_folder
+    from karat.storage.atomic_writing import write_folder
 
     check_paths([source, *annotators, *publication.guidelines], [])
     if out is not None:
-        check_new_folder(out)
+        check_publication_folder(out)
     if len(annotators) == 1:
         raise UsageError("--annotator is given once. Agreement needs the labels of at least two annotators.")
     dataset, corpora = open_publication(

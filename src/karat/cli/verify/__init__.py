@@ -21,7 +21,7 @@ COMMANDS = {
     "revoke": "Revoke the access of a judge.",
     "serve": "Serve a campaign to judges over HTTP.",
     "survey": "Report which mentions people would annotate.",
-    "ties": "List the links on which judges are tied, and decide them.",
+    "ties": "List the links on which judges are tied or contradict each other, and decide them.",
 }
 """One-line help of every command, so that listing the commands imports none of them."""
 

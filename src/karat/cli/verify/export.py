@@ -15,8 +15,8 @@ def command(store: str, out: str) -> None:
 
     Each record has the document, the mention and its entity, the decision, the source, and `is_control` if the task is
     a control. Records of the judge `lead` have `is_lead_decision` and are no judgements. An `undo` withdraws the record
-    `undone_id`, and a later record of a judge on the same link replaces the earlier one. The texts are in the backup
-    (`karat verify backup`).
+    `undone_id`, and a later record of a judge on the same link replaces the earlier one. `seconds` is as the page
+    measured it; reports cap it by the server's clock. The texts are in the backup (`karat verify backup`).
     """
     from karat.protocols.verification.store.backups import export_judgements
     from karat.protocols.verification.store.store import CampaignStore

@@ -28,7 +28,13 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     from karat.model.errors import UsageError
     from karat.protocols.verification.judgements import check_auto_judge
     from karat.protocols.verification.outcomes import require_judgements
-    from karat.protocols.verification.overlay import NO_MAJORITY, build_overlay, describe_ties, encode_overlay
+    from karat.protocols.verification.overlay import (
+        CONTRADICTORY,
+        NO_MAJORITY,
+        build_overlay,
+        describe_ties,
+        encode_overlay,
+    )
     from karat.protocols.verification.store.store import CampaignStore
     from karat.storage.atomic_writing import open_for_writing
 
@@ -45,7 +51,7 @@ def command(store: str, out: str, version: int, auto_judge: str | None) -> None:
     counts = Counter(change.action for change in patch.changes)
     echo(", ".join(f"{action} {counts[action]}" for action in ("add", "remove", "relink")), err=out == "-")
     for reason, count in patch.header.undecided.items():
-        if reason != NO_MAJORITY:
+        if reason not in (NO_MAJORITY, CONTRADICTORY):
             echo(f"unchanged {reason}: {count}", err=out == "-")
     for note in describe_ties(patch.header):
         echo(note, err=out == "-")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +12,19 @@ import msgspec
 
 from karat.data.catalogue import ChosenSplit, find_dataset, list_splits
 from karat.data.load import load
-from karat.data.publishing.manifest import MANIFEST_NAME, NOT_STATED, SINGLE_SPLIT, DatasetMetadata, check_split_name
+from karat.data.publishing.manifest import (
+    MANIFEST_NAME,
+    NOT_STATED,
+    SINGLE_SPLIT,
+    DatasetMetadata,
+    check_split_name,
+    read_manifest,
+)
 from karat.data.publishing.registration import Publication, build_publication, read_published
 from karat.data.publishing.split import is_split_folder, read_split_record
 from karat.model.corpus import Corpus
 from karat.model.errors import InputError, UsageError
+from karat.storage.atomic_writing import check_new_folder
 from karat.storage.data_folder import get_catalogue_folder
 from karat.storage.files import Source
 
@@ -23,6 +32,18 @@ from karat.storage.files import Source
 def is_published_folder(source: str) -> bool:
     """Return whether a path is a folder with the manifest of a published dataset."""
     return (Path(source) / MANIFEST_NAME).is_file()
+
+
+def check_publication_folder(path: str) -> None:
+    """Raise `UsageError` if no dataset can be written to the new folder `path`, such as over another version."""
+    if is_published_folder(path):
+        with suppress(InputError):  # another file of this name
+            manifest = read_manifest(Path(path))
+            raise UsageError(
+                f"{path} contains {manifest.name}@{manifest.newest}, and a published version never changes. Name a new "
+                "folder for each version. On the Hub, upload it as another revision, not next to older ones."
+            )
+    check_new_folder(path)
 
 
 def load_splits(source: str | None, splits: Sequence[str], *, format: str | None = None) -> dict[str, Corpus]:

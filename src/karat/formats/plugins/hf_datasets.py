@@ -299,6 +299,10 @@ def _write_card(splits: Mapping[str, Corpus | Run], title: str) -> str:
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in header.items() if value]
     items = "labels" if isinstance(data, Corpus) else "predictions"
     stated = {name: " ".join(data.metadata.get(name, "").split()) for name in _CARD_KEYS}
+    dataset = data.name.partition("/")[0]  # the Hub has no place for a version, such as `mybench@2`
+    facts = {"Version": dataset if "@" in dataset and isinstance(data, Corpus) else ""}
+    facts |= {title: stated[name] for name, title in _CARD_KEYS.items() if title}
+    bullets = [f"- {name}: {fact}" for name, fact in facts.items() if fact]
     return "\n".join(
         [
             "---",
@@ -319,8 +323,8 @@ def _write_card(splits: Mapping[str, Corpus | Run], title: str) -> str:
             "NIL if `linked` is true, and for mentions without a link if it is false.",
             *(_LABEL_FLAGS if items == "labels" else ()),
             "",
-            *(f"- {title}: {stated[name]}" for name, title in _CARD_KEYS.items() if title and stated[name]),
-            *([""] if any(stated[name] for name, title in _CARD_KEYS.items() if title) else []),
+            *bullets,
+            *([""] if bullets else []),
             "```python",
             "import datasets",
             "import karat",

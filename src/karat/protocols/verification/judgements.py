@@ -39,7 +39,7 @@ PEOPLE: Final = "people"
 """Name of human judges in reports and overlays, where automatic judges have their own names."""
 
 LEAD: Final = "lead"
-"""Pseudonym of the lead in records that decide ties."""
+"""Pseudonym of the lead in records that decide ties and contradictions."""
 
 OUTCOMES: Final = (Decision.VERIFY, Decision.MODIFY, Decision.REMOVE)
 """Decisions about a link that was shown."""
@@ -88,7 +88,7 @@ class Judgement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     machine: str | None = None
     """Name of an automatic judge; None for a person."""
     is_lead_decision: bool = False
-    """Whether the lead decided a tie. Such a record is no vote and counts only if the judges are tied."""
+    """Whether the lead decided a tie or contradiction. Such a record is no vote and counts only for one of these."""
 
 
 def effective_judgements(records: Iterable[Judgement]) -> list[Judgement]:
@@ -120,18 +120,18 @@ def check_auto_judge(records: Iterable[Judgement], name: str | None, where: str)
 
 
 class Consensus(NamedTuple):
-    """The joint decision of judges on a link, or that of the lead on a tie."""
+    """The joint decision of judges on a link, or that of the lead on a tie or contradiction."""
 
     decision: Decision
     """Decision of the majority or of the lead."""
     becomes: str | None
     """Entity after the decision; None if the link is removed, or if an undecided tie leaves its new entity open."""
     votes: Mapping[str, int]
-    """Number of judgements by decision; `lead` is 1 if the lead decided a tie."""
+    """Number of judgements by decision; `lead` is 1 if the lead decided."""
 
     @property
     def is_lead_decision(self) -> bool:
-        """Whether the lead decided a tie."""
+        """Whether the lead decided."""
         return LEAD in self.votes
 
 
@@ -162,7 +162,7 @@ def find_consensus(
     votes = {outcome.value: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
     tie = find_tie(judgements, judges)
     if tie is not None and lead_decision is not None:
-        return Consensus(lead_decision.decision, _get_entity(lead_decision), {**votes, LEAD: 1})
+        return follow_lead(lead_decision, votes)
     if tie == "decision":
         return None
     decision = counts.most_common(1)[0][0]
@@ -170,6 +170,11 @@ def find_consensus(
         return Consensus(decision, None, votes)
     entities = Counter(_get_entity(judgement) for judgement in considered if judgement.decision is decision)
     return Consensus(decision, entities.most_common(1)[0][0], votes)
+
+
+def follow_lead(lead_decision: Judgement, votes: Mapping[str, int]) -> Consensus:
+    """Return the decision of the lead on a link, with the votes of judges by decision."""
+    return Consensus(lead_decision.decision, _get_entity(lead_decision), {**votes, LEAD: 1})
 
 
 def find_tie(judgements: Iterable[Judgement], judges: int) -> Tie | None:

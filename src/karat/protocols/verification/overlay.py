@@ -24,16 +24,18 @@ from karat.protocols.verification.campaign import Campaign
 from karat.protocols.verification.judgements import (
     LEAD,
     PEOPLE,
+    Consensus,
     Decision,
     Judgement,
     find_consensus,
     find_tie,
+    follow_lead,
     pool_votes,
     select_votes,
 )
 from karat.protocols.verification.outcomes import select_judgements
 from karat.protocols.verification.posthoc import TextLink
-from karat.protocols.verification.ties import TieCounts
+from karat.protocols.verification.ties import TieCounts, TiedLink, find_ties
 from karat.storage.files import Source
 
 LAYOUT: Final = "karat-overlay/2"
@@ -74,6 +76,11 @@ class OverlayChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     sources: tuple[str, ...] = ()
     """Sources with the link."""
 
+    @property
+    def link(self) -> TextLink:
+        """The link that is added, removed or relinked."""
+        return TextLink(self.document, self.start, self.end, self.entity or "")
+
 
 class OverlayHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """First line of an overlay file."""
@@ -94,6 +101,8 @@ class OverlayHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Number of undecided links by reason."""
     lead_decisions: int = 0
     """Number of links without a majority that the lead decided."""
+    decided_contradictions: int = 0
+    """Number of contradictory judgements that the lead decided."""
 
 
 class Overlay(NamedTuple):
@@ -102,7 +111,7 @@ class Overlay(NamedTuple):
     header: OverlayHeader
     changes: tuple[OverlayChange, ...]
     contradictions: tuple[OverlayChange, ...] = ()
-    """Removals left out because judges accept the same link elsewhere; not part of the file."""
+    """Removals of links that judges accept elsewhere, left out or decided by the lead; not part of the file."""
 
     @property
     def label(self) -> str:
@@ -121,8 +130,8 @@ def build_overlay(
     removed or relinked. Links of systems that were verified, or modified to another entity, are added if they overlap
     no remaining gold label and no addition with more votes. A link that the labels then have already is no change. On
     the span of a gold label without entity (NIL) they relink it. The same holds for links that judges added. A gold
-    link that judges remove, but accept as a link of another source or as an addition, stays, unless the lead decided to
-    remove it. `machine` names the automatic judge whose judgements count instead of those of people. Raise `UsageError`
+    link that judges remove, but accept as a link of another source or as an addition, stays, unless the lead decided
+    otherwise. `machine` names the automatic judge whose judgements count instead of those of people. Raise `UsageError`
     for a survey.
     """
     options = campaign.options
@@ -150,28 +159,31 @@ def build_overlay(
                 (votes.get(consensus.decision, 0), location, OverlayChange("add", *location, None, votes, link_sources))
             )
         elif options.gold in link_sources and consensus.decision is not Decision.VERIFY:
-            action: Action = "remove" if consensus.becomes is None else "relink"
-            corrections.append(OverlayChange(action, *link, consensus.becomes, votes, link_sources))
+            corrections.append(_correct(link, consensus, link_sources))
     offers += [
         (count, location, OverlayChange("add", *location, None, {Decision.ADD.value: count}))
         for location, count in selected.additions.items()
     ]
     labels = _collect_gold_labels(campaign, sources)
     contradictions, restored = _find_contradictions(corrections, (offer[1] for offer in offers), labels)
-    if contradictions:
-        undecided[CONTRADICTORY] = len(contradictions)
+    decided = [change for change in contradictions if change.link in selected.lead_decisions]
+    if len(decided) < len(contradictions):
+        undecided[CONTRADICTORY] = len(contradictions) - len(decided)
     corrections = [correction for correction in corrections if correction not in contradictions]
+    for change in decided:
+        consensus = follow_lead(selected.lead_decisions[change.link], change.votes)
+        if consensus.decision is not Decision.VERIFY:
+            corrections.append(_correct(change.link, consensus, change.sources))
     offers = [offer for offer in offers if offer[1] not in restored]
     changes: list[OverlayChange] = []
     additions: set[TextLink] = set()
     for change in corrections + [addition for *_, addition in sorted(offers, key=lambda offer: (-offer[0], offer[1]))]:
         document_labels = labels[change.document]
         if change.action == "add":
-            addition = TextLink(change.document, change.start, change.end, change.entity or "")
-            if addition in additions:
+            if change.link in additions:
                 continue  # links that judges modified to the same one
-            additions.add(addition)
-            if _find_linked_label(_labels_on_span(document_labels, change), addition.entity) is not None:
+            additions.add(change.link)
+            if _find_linked_label(_labels_on_span(document_labels, change), change.link.entity) is not None:
                 continue  # the judges confirmed a label
         fitting = _relink_nil(document_labels, change) if change.action == "add" else change
         new_labels = _change_labels(document_labels, fitting)
@@ -189,12 +201,25 @@ def build_overlay(
         judged_by=machine or PEOPLE,
         undecided=dict(undecided),
         lead_decisions=n_lead_decisions,
+        decided_contradictions=len(decided),
     )
     return Overlay(
         header,
         tuple(sorted(changes, key=lambda change: (change.document, change.start, change.end, change.entity or ""))),
         tuple(contradictions),
     )
+
+
+def _correct(link: TextLink, consensus: Consensus, sources: tuple[str, ...]) -> OverlayChange:
+    """Return the change of a gold link that follows from a decision to remove or modify it."""
+    action: Action = "remove" if consensus.becomes is None else "relink"
+    return OverlayChange(action, *link, consensus.becomes, consensus.votes, sources)
+
+
+def find_disputed_links(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink]:
+    """Return the links that the lead can decide: ties, and gold links that judges remove and also accept."""
+    contradictions = {change.link for change in build_overlay(campaign, records).contradictions}
+    return find_ties(campaign, records, contradictions)
 
 
 def _collect_gold_labels(campaign: Campaign, sources: Mapping[TextLink, Sequence[str]]) -> dict[str, list[Label]]:
@@ -424,11 +449,19 @@ def score_overlay(path: str, scored: ScoredRuns) -> tuple[list[Result], list[str
 
 
 def describe_ties(header: OverlayHeader) -> list[str]:
-    """Return a note with the numbers of ties that the lead decided and of those undecided; none without ties."""
-    n_undecided = header.undecided.get(NO_MAJORITY, 0)
-    if not n_undecided and not header.lead_decisions:
-        return []
-    return [f"ties of judges: {TieCounts(header.lead_decisions + n_undecided, header.lead_decisions)}"]
+    """Return a note on ties, and one on contradictory judgements, with the numbers of those that the lead decided.
+
+    Without ties or contradictions, their note is missing.
+    """
+    counts = {
+        "ties of judges": (header.lead_decisions, header.undecided.get(NO_MAJORITY, 0)),
+        CONTRADICTORY: (header.decided_contradictions, header.undecided.get(CONTRADICTORY, 0)),
+    }
+    return [
+        f"{name}: {TieCounts(n_decided + n_undecided, n_decided)}"
+        for name, (n_decided, n_undecided) in counts.items()
+        if n_decided or n_undecided
+    ]
 
 
 def describe_rank_changes(before: Sequence[Result], after: Sequence[Result]) -> str:

@@ -1,9 +1,9 @@
-"""Links on which judges are tied, and the decisions of the lead on them."""
+"""Links on which judges are tied or contradict each other, and the decisions of the lead on them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from karat.protocols.verification.posthoc import TextLink
 
 
 class TiedLink(NamedTuple):
-    """A link on which judges are tied, or on which the lead decided."""
+    """A link on which judges are tied or contradict each other, or on which the lead decided."""
 
     task: JudgingTask
     """The first task whose judges are tied on the link; the first one that shows it if they are tied only together."""
@@ -32,11 +32,18 @@ class TiedLink(NamedTuple):
     """Whether the judges of all sources together are tied, which concerns the overlay."""
     lead_decision: Judgement | None
     """Decision of the lead; None if undecided."""
+    is_contradictory: bool = False
+    """Whether judges remove the gold link, but accept it elsewhere, which concerns the overlay."""
 
     @property
     def is_tied(self) -> bool:
-        """Whether the judges are tied. If not, the decision of the lead has no effect."""
+        """Whether the judges are tied."""
         return self.is_tied_in_source or self.is_tied_overall
+
+    @property
+    def needs_lead(self) -> bool:
+        """Whether the judges are tied or contradict each other. If not, a decision of the lead has no effect."""
+        return self.is_tied or self.is_contradictory
 
     @property
     def name(self) -> str:
@@ -68,13 +75,18 @@ class TieCounts(JsonRecord, frozen=True):
 
 
 def count_ties(ties: Iterable[TiedLink]) -> TieCounts:
-    """Count ties; links on which judges are not tied any more do not count."""
-    tied = [tie for tie in ties if tie.is_tied]
-    return TieCounts(len(tied), sum(tie.lead_decision is not None for tie in tied))
+    """Count ties; links on which judges are not tied (any more) do not count."""
+    return count_decided(tie for tie in ties if tie.is_tied)
+
+
+def count_decided(links: Iterable[TiedLink]) -> TieCounts:
+    """Count links, and those of them that the lead decided."""
+    decisions = [link.lead_decision for link in links]
+    return TieCounts(len(decisions), sum(decision is not None for decision in decisions))
 
 
 class LeadDecision(NamedTuple):
-    """A decision of the lead on a tie."""
+    """A decision of the lead on a tie or contradiction."""
 
     task: int
     """Number of a task that shows the link."""
@@ -86,11 +98,13 @@ class LeadDecision(NamedTuple):
     """Entity that the link is modified to."""
 
 
-def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink]:
+def find_ties(
+    campaign: Campaign, records: Sequence[Judgement], contradictions: Collection[TextLink] = ()
+) -> list[TiedLink]:
     """Return the links on which people are tied or the lead decided, in the order of tasks, each link once.
 
     Judges can be tied on a link as one source shows it, which decides scores, or over all sources that have the link,
-    which decides the overlay. Raise `UsageError` for a survey.
+    which decides the overlay. `contradictions` are links to return too. Raise `UsageError` for a survey.
     """
     n_judges = campaign.options.judges
     selected = select_judgements(campaign.require_kind("verify"), records)
@@ -112,8 +126,9 @@ def find_ties(campaign: Campaign, records: Sequence[Judgement]) -> list[TiedLink
             is_tied_in_source,
             is_tied_overall,
             selected.lead_decisions.get(link),
+            link in contradictions,
         )
-        if tie.is_tied or tie.lead_decision is not None:
+        if tie.needs_lead or tie.lead_decision is not None:
             ties.append(tie)
     return ties
 
@@ -130,20 +145,21 @@ def _group_occurrences(campaign: Campaign) -> Mapping[TextLink, list[tuple[Judgi
 def parse_decision(campaign: Campaign, ties: Sequence[TiedLink], text: str) -> LeadDecision:
     """Parse `TASK:LINK=DECISION`, in which DECISION is `verify`, `remove` or the id of another entity.
 
-    Raise `UsageError` for another form, for a link on which judges are not tied, and for an id that is written like no
+    Raise `UsageError` for another form, for a link that does not need the lead, and for an id that is written like no
     id of the campaign.
     """
     name, _, value = (part.strip() for part in text.partition("="))
     word = value.lower()
     if not value or word == Decision.MODIFY:
         raise UsageError(f"--decide {text}: no decision. Pass TASK:LINK=verify, =remove or =ENTITY, such as 12:0=Q64.")
-    tied = {tie.task.to_text_link(tie.link) for tie in ties if tie.is_tied}
+    disputed = {tie.task.to_text_link(tie.link) for tie in ties if tie.needs_lead}
     occurrences = {
         f"{task.number}:{index}": (task, index) for task in campaign.tasks for index in range(len(task.links))
     }
-    if name not in occurrences or _to_text_link(*occurrences[name]) not in tied or occurrences[name][0].is_control:
+    if name not in occurrences or _to_text_link(*occurrences[name]) not in disputed or occurrences[name][0].is_control:
         raise UsageError(
-            f"--decide {text}: judges are not tied on a link {name}. List the ties: karat verify ties STORE."
+            f"--decide {text}: judges are not tied on a link {name}, and it is no listed contradiction. List ties and "
+            f"contradictions: karat verify ties STORE."
         )
     task, index = occurrences[name]
     if value == task.links[index].entity:

@@ -8,7 +8,8 @@ unless the surfaces show otherwise.
 
 A mention of several fragments spans from its first to its last character, and a category `fragments:0 3;8 11` has the
 fragments. Triggers of events are not mentions. Triggers, events, notes and equivalences are counted and skipped. A
-mention without N is unlinked. brat has no NIL: the attribute `NIL` of a mention stands for it.
+mention without N is unlinked, unless its note (`AnnotatorNotes`) is nothing but an id in a known scheme, such as `Q64`
+or the address of a Wikipedia page, or `NIL`. brat has no NIL: the attribute `NIL` of a mention stands for it.
 
 Karat writes a folder with a pair of files per document, `annotation.conf` and `tools.conf`, so that brat opens it. Ids
 need the name of a database in brat: QIDs are written as `Wikidata:Q64`, and other ids without a prefix as `Entity:…`.
@@ -38,12 +39,14 @@ from karat.formats.plugins.brat.writer import (
     PREFIXES_FIELD,
     write_folder,
 )
+from karat.kb.ids.normal_forms import recognise_id
 from karat.model.corpus import Corpus
 from karat.model.defects import isolate_defects, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
 from karat.model.errors import InputError
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format, Sample
+from karat.model.spec.settings.nil_spellings import NIL_ID
 
 _TEXT_BOUND = re.compile(r"(?P<type>\S+) (?P<spans>\d+ \d+(?:;\d+ \d+)*)")
 _LINE = re.compile(rb"(?:[TRENAM]\d+\S*|#\S*|\*)\t[^\t]*(?:\t.*)?")
@@ -53,7 +56,10 @@ _WIKIDATA_ID = re.compile(r"(?i)^wikidata:(Q[1-9][0-9]*)$")
 _NO_ID = re.compile(r"[^:]*:")
 """The name of a database without an id."""
 _NO_LINK = "labels without entity id (read as unlinked)"
-_UNREAD_KINDS = {"E": "events (skipped)", "#": "notes of annotators (skipped)", "*": "equivalences (skipped)"}
+_NOTE = "AnnotatorNotes"
+"""The type of the notes that people write in brat."""
+_SKIPPED_NOTES = "notes of annotators (skipped)"
+_UNREAD_KINDS = {"E": "events (skipped)", "#": _SKIPPED_NOTES, "*": "equivalences (skipped)"}
 
 
 class _Mention(NamedTuple):
@@ -68,7 +74,7 @@ class _Mention(NamedTuple):
 class _Annotations:
     """The annotations of a file: mentions by id, relations and event triggers.
 
-    Links, attributes and further fields of Karat are by mention id.
+    Links, attributes and further fields of Karat are by mention id; `noted_ids` are mention ids with an id or NIL.
     """
 
     mentions: dict[str, _Mention] = field(default_factory=dict)
@@ -77,6 +83,19 @@ class _Annotations:
     fields: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     relations: list[tuple[str, str, str]] = field(default_factory=list)
     triggers: set[str] = field(default_factory=set)
+    noted_ids: list[tuple[str, str]] = field(default_factory=list)
+
+    def link_by_notes(self, skipped: Counter[str]) -> None:
+        """Link the mentions that have neither a link nor NIL by their notes; count all these notes in `skipped`."""
+        for target, entity in self.noted_ids:
+            if target in self.links or NIL_ATTRIBUTE in self.attributes.get(target, ()) or target not in self.mentions:
+                skipped[_SKIPPED_NOTES] += 1
+                continue
+            skipped["notes of annotators (read as links)"] += 1
+            if entity == NIL_ID:
+                self.attributes[target].append(NIL_ATTRIBUTE)
+            else:
+                self.links[target][entity] = ""
 
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
@@ -167,6 +186,7 @@ def _read_annotations(source: ByteSource, skipped: Counter[str]) -> _Annotations
     for line in read_lines(source):
         if line.text.strip():
             _parse_line(line, source, annotations, skipped)
+    annotations.link_by_notes(skipped)
     return annotations
 
 
@@ -235,12 +255,20 @@ def _parse_line(line: Line, source: ByteSource, annotations: _Annotations, skipp
         annotations.relations.append((first, words[0], second))
     elif kind == "#" and len(words) == 2 and words[0] == EXTRA_KEY and len(cells) > 1:
         annotations.fields[words[1]] |= parse_fields(cells[1], f"{source.label}:{line.number}")
+    elif kind == "#" and words[:1] == [_NOTE] and len(words) == 2 and (id := _find_id("".join(cells[1:]))):
+        annotations.noted_ids.append((words[1], id))
     elif kind in _UNREAD_KINDS and words:
         skipped[_UNREAD_KINDS[kind]] += 1
         if kind == "E":
             annotations.triggers.add(words[0].partition(":")[2])
     else:
         raise _line_error(line, source)
+
+
+def _find_id(note: str) -> str | None:
+    """Return the id, or `NIL`, that a note consists of; None for another note."""
+    entity = _WIKIDATA_ID.sub(r"\1", note.strip())
+    return entity if entity == NIL_ID or recognise_id(entity) is not None else None
 
 
 def _parse_mention(cells: Sequence[str], line: Line, source: ByteSource) -> _Mention:

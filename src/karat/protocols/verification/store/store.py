@@ -227,11 +227,11 @@ class CampaignStore(ParticipantStore):
         """Return the number of the next control or task for a judge; None if there is none."""
         if self._is_batch_complete(connection, judge):
             return None
-        number = self._pick_control(connection, judge)
-        planned = self._list_planned_tasks(connection, judge) if number is None else frozenset[int]()
+        planned, number = self._list_planned_tasks(connection, judge), None
         for tasks, is_new in product([planned, None] if planned else [None], (True, False)):
             number = self._pick_task(connection, judge, tasks, is_new=is_new) if number is None else number
-        return self._pick_control(connection, judge, is_last=True) if number is None else number
+        control = self._pick_control(connection, judge, is_last=number is None)
+        return number if control is None else control
 
     def _find_open_task(self, connection: Connection, judge: str) -> int | None:
         """Return the number of the judge's open task with the latest lease; None if there is none.
@@ -285,18 +285,20 @@ class CampaignStore(ParticipantStore):
         is_end = n_done in {block.stop for block in self.options.list_blocks(n_done)[1:]}
         return is_end and bool(connection.execute(statements.HAS_FAILED, {"judge": judge}).scalar())
 
-    def _pick_control(self, connection: Connection, judge: str, *, is_last: bool = False) -> int | None:
+    def _pick_control(self, connection: Connection, judge: str, *, is_last: bool) -> int | None:
         """Return the number of an unseen control task if one is due after the judge's completed tasks; else None.
 
         The secret of the campaign decides at which positions of a judge's tasks a control is due, and which one. With
-        `is_last`, one is due for a judge who had none. Passages that the judge has not seen are preferred, as for other
-        tasks.
+        `is_last`, no other task is left: a control is due for a judge who had none, but not for one without any task.
+        Passages that the judge has not seen are preferred, as for other tasks.
         """
         options = self.options
         if not options.controls:
             return None
         n_done = count_done(connection, judge)
-        n_due = max(self._count_due_controls(judge, n_done), is_last and n_done > 0)
+        if is_last and n_done == 0:
+            return None
+        n_due = max(self._count_due_controls(judge, n_done), is_last)
         states = {row.task: row.state for row in connection.execute(select(LEASES).where(LEASES.c.judge == judge))}
         controls = {number for number, task in self._tasks.items() if task.is_control}
         n_given = sum(states.get(number) in ("open", "done") for number in controls)
