@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import msgspec
@@ -16,6 +15,7 @@ from karat.model.document import Document, Label, Response
 from karat.model.errors import InputError
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
+from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import Format
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions
@@ -200,7 +200,7 @@ def convert_to_labels(run: Run, corpus: Corpus) -> Corpus:
 
     Documents that the run lacks or failed on are left out and counted, as are the scores and candidates of predictions.
     """
-    counts: Counter[str] = Counter(run.skipped)
+    counts = SkipCounter(run.skipped)
     responses = {response.id: response for response in run}
     documents = []
     for document in corpus:
@@ -212,7 +212,7 @@ def convert_to_labels(run: Run, corpus: Corpus) -> Corpus:
             prediction.score is not None or bool(prediction.candidates) for prediction in response.predictions
         )
         documents.append(_convert_response(document, response))
-    return Corpus.from_reader(documents, name=run.name, metadata=corpus.metadata, skipped=Counter(+counts))
+    return Corpus.from_reader(documents, name=run.name, metadata=corpus.metadata, skipped=counts)
 
 
 def _convert_response(document: Document, response: Response) -> Document:

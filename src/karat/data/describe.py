@@ -22,6 +22,7 @@ from karat.model.corpus import Corpus
 from karat.model.document import Document
 from karat.model.output.json_files import JsonRecord
 from karat.model.output.text_layout import format_count
+from karat.model.skip_counter import name_locations
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
 from karat.model.truth import NO, UNKNOWN, YES, Truth
 
@@ -250,7 +251,7 @@ def describe(corpus: Corpus, kb: KB | None = None, by: Sequence[str] = ()) -> De
         categories=_count_sorted(_list_values(corpus, "categories")),
         facets={name: _count_facet(corpus, name, facts) for name in by},
         undefined=undefined,
-        skipped=dict(corpus.skipped),
+        skipped=name_locations(corpus.skipped),
     )
 
 

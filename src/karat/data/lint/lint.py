@@ -17,6 +17,7 @@ from karat.model.json.decoder import JsonError, decode_exact_json, decode_json
 from karat.model.output.progress import track_progress
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.run import Run
+from karat.model.skip_counter import SkipCounter, locate_positive
 from karat.model.spec.rule import Finding, LintContext, Rule, Severity
 from karat.storage.files import Source
 
@@ -95,15 +96,14 @@ def prepare_predictions(run: Run, gold: Corpus | None = None) -> LintInput:
     texts = {} if gold is None else dict(zip(gold.ids.to_pylist(), gold.texts, strict=True))
     if gold is None and run.texts is not None:
         texts = dict(zip(run.ids.to_pylist(), run.texts.to_pylist(), strict=True))
-    documents, skipped = [], Counter(run.skipped)
+    documents, skipped = [], SkipCounter(run.skipped)
     for response in run:
         spaces = " " * max((prediction.end for prediction in response.predictions), default=0)
         text = texts.get(response.id)
         skipped[f"predicted documents without text in {gold.name if gold else run.name}"] += text is None
         labels = tuple(_to_label(prediction) for prediction in response.predictions)
         documents.append(Document(response.id, spaces if text is None else text, labels, tags=response.tags))
-    nonzero = {description: count for description, count in skipped.items() if count}
-    return LintInput(run.name, documents, run.metadata, nonzero, has_predictions=True)
+    return LintInput(run.name, documents, run.metadata, locate_positive(skipped, run.name), has_predictions=True)
 
 
 def _to_label(prediction: Prediction) -> Label:

@@ -34,6 +34,7 @@ from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.json.decoder import decode_json
 from karat.model.output.json_files import encode_indented
 from karat.model.registry import list_plugins
+from karat.model.skip_counter import name_locations
 from karat.model.spec.dataset import sort_versions
 from karat.model.tables.columns import NO_LINK
 from karat.storage.atomic_writing import lock_target, move_into_place, open_scratch_folder, write_durably
@@ -129,7 +130,7 @@ def build_publication(
             labels=len(corpus.labels),
             tags=sum(len(document.tags) for document in corpus),
             metadata=dict(corpus.metadata),
-            skipped={**corpus.skipped, **({TOKENS_NOTE: len(corpus.tokens)} if corpus.tokens else {})},
+            skipped={**name_locations(corpus.skipped), **({TOKENS_NOTE: len(corpus.tokens)} if corpus.tokens else {})},
         )
     guideline_files = []
     for source in map(Source, guidelines):

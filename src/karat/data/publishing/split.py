@@ -23,6 +23,7 @@ from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.run import Run
+from karat.model.skip_counter import name_locations
 from karat.model.tables.facet_values import NONE, FacetValues
 from karat.stats.stratification import assign_parts
 from karat.storage.files import Source
@@ -169,7 +170,7 @@ def split_corpus(
         duplicate_documents=sum(map(len, duplicates)),
         overlaps=tuple(measure_overlaps(corpora, training)),
         metadata=dict(corpus.metadata),
-        skipped=dict(corpus.skipped),
+        skipped=name_locations(corpus.skipped),
     )
     return SplitResult(record, corpora)
 

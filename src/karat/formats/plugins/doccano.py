@@ -58,6 +58,7 @@ from karat.model.limits import get_limit, limit_error
 from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import encode_text, map_units
 from karat.model.run import Run
+from karat.model.skip_counter import SkipCounter
 from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, AnnotatorVersion, NotedLabels
 from karat.model.spec.format import ByteSource, Format
 
@@ -127,10 +128,15 @@ class _Line(NamedTuple):
 
 def read_annotations(source: ByteSource) -> AnnotatedCorpus:
     """Read the documents of a file, whose labels count as adjudicated, or the files of several annotators."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     files = _list_files(source)
     lines = {
-        name: [line for _, line in map_valid(read_records(file), lambda record: _read_line(record, skipped))]
+        name: [
+            line
+            for _, line in map_valid(
+                read_records(file), lambda record: _read_line(record, skipped), lambda record: record.location
+            )
+        ]
         for name, file in files.items()
     }
     fields = next((line.corpus for items in lines.values() for line in items if line.corpus), {})

@@ -8,7 +8,6 @@ its category (`interpretation:0`).
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
@@ -19,6 +18,7 @@ from karat.formats.parsing.numbers import parse_number
 from karat.model.corpus import Corpus
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
+from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _ROW = re.compile(r"[^\t]+\t\d{1,4}\t[^\t]+\t[^\t]+\t[\d.]+", re.ASCII)
@@ -33,7 +33,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """
     queries, annotations = _find_files(source)
     texts = _read_queries(queries)
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     labels_by_query: dict[str, list[Label]] = {query_id: [] for query_id in texts}
 
     def parse_annotation(line: Line) -> None:

@@ -29,6 +29,7 @@ from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Candidate, Document, Label, Prediction, Response, Tag
 from karat.model.errors import InputError
 from karat.model.run import Run
+from karat.model.skip_counter import SkipCounter
 from karat.model.span import Span
 from karat.model.spec.format import ByteSource, Format, Sample
 
@@ -118,10 +119,12 @@ def _remove_marks(text: str, location: str) -> tuple[str, Span]:
 
 def read_run(source: ByteSource) -> Run:
     """Read a system's outputs, as predictions if `input` gives the span of the mention, or else as tags."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     responses, locations = [], []
     texts: list[str | None] = []
-    for record, (response, text) in map_valid(read_records(source), lambda record: _to_response(record, skipped)):
+    for record, (response, text) in map_valid(
+        read_records(source), lambda record: _to_response(record, skipped), lambda record: record.location
+    ):
         responses.append(response)
         texts.append(text)
         locations.append(record.location)

@@ -17,6 +17,7 @@ from karat.model.corpus import Corpus
 from karat.model.defects import skip_or_raise
 from karat.model.document import Document, Tag
 from karat.model.errors import InputError
+from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _TWEETS_FILE = "original_tweets.list"
@@ -37,7 +38,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     `Defects`.
     """
     tweets = source.get_child(_TWEETS_FILE)
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     pages = _read_pages(source.get_child(_ANNOTATIONS_FILE))
     documents, numbers = [], []
 

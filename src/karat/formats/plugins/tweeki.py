@@ -22,6 +22,7 @@ from karat.model.corpus import Corpus
 from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
+from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?# tweet_id \S+\r?\n(?:# [^\n]*\n)*\d+\t[^\t\n]*\t(?:O|[A-Z]-[A-Z]+)\t")
@@ -49,10 +50,14 @@ class _Tweet(NamedTuple):
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     ids = UniqueIds()
     documents, locations = [], []
-    for tweet, document in map_valid(_read_tweets(source), lambda tweet: _to_document(tweet, source, ids, skipped)):
+    for tweet, document in map_valid(
+        _read_tweets(source),
+        lambda tweet: _to_document(tweet, source, ids, skipped),
+        lambda tweet: f"{source.label}:{tweet.line}",
+    ):
         documents.append(document)
         locations.append(f"{source.label}:{tweet.line}")
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -28,6 +28,7 @@ from karat.model.defects import is_skipping
 from karat.model.document import UNLINKED, EntityId, Tag, Triple
 from karat.model.errors import InputError
 from karat.model.results.result import WARNING
+from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource
 
 NIL = PREFIXES["rdf"] + "nil"
@@ -89,7 +90,7 @@ class PlainNif:
 
     def __init__(self, source: ByteSource) -> None:
         self.source = source
-        self.skipped: Counter[str] = Counter(
+        self.skipped = SkipCounter(
             {"prefixes that were not declared": nif.count_undeclared_prefixes(source.first_bytes)}
         )
         self.contexts: dict[str, Values] = {}

@@ -43,6 +43,7 @@ from karat.model.defects import isolate_defects, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
 from karat.model.errors import InputError
 from karat.model.run import Run
+from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _TEXT_BOUND = re.compile(r"(?P<type>\S+) (?P<spans>\d+ \d+(?:;\d+ \d+)*)")
@@ -81,11 +82,11 @@ class _Annotations:
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents of a folder or file, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     surfaces = SurfaceCheck()
     documents = []
     for name, file, txt in _find_pairs(source, skipped):
-        with isolate_defects():
+        with isolate_defects(file.label):
             content = decode_utf8(txt.read_bytes(), txt)
             annotations = _read_annotations(file, skipped)
             labels = [
@@ -102,11 +103,11 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
 
 def read_run(source: ByteSource) -> Run:
     """Read a system's predictions, which brat writes like gold labels; labels with alternatives are a gold standard."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     surfaces = SurfaceCheck()
     responses, texts = [], []
     for name, file, txt in _find_pairs(source, skipped):
-        with isolate_defects():
+        with isolate_defects(file.label):
             content = decode_utf8(txt.read_bytes(), txt)
             annotations = _read_annotations(file, skipped)
             labels = list(_to_labels(annotations, content, skipped, surfaces))
