@@ -189,7 +189,7 @@ def test_a_conversion_of_code_points_is_named(karat_cli, tmp_path, kind):
     corpus = karat.load(files[0])
     first, *_ = karat.evaluate(corpus, karat.load_run(files[1], corpus=corpus, offsets=str(kind))).notes
     assert first.startswith("warning: 12 documents whose predictions cut words")
-    assert first.endswith(f"but not unconverted. Omit --offsets {kind}")
+    assert first.endswith(f"but not unconverted. Omit offsets='{kind}'")
     assert "unconverted" not in karat_cli("score", *files).out
 
 
