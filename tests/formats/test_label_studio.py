@@ -10,8 +10,8 @@ import pytest
 import karat
 from karat import UNLINKED, Document, InputError, Label
 from karat.formats.plugins.label_studio import build_config
+from karat.model.counts.skip_counter import name_locations
 from karat.model.document import Triple
-from karat.model.skip_counter import name_locations
 
 TEXT = "\U0001f600 Ada Lovelace met\r\nBabbage."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from karat.model.skip_counter import SkipCounter, locate_counts, locate_positive, merge_counts, name_locations
+from karat.model.counts.skip_counter import SkipCounter, locate_counts, locate_positive, merge_counts, name_locations
 
 
 def count(locations, label="gold.jsonl"):

@@ -11,7 +11,7 @@ from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import kb_option
 from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
 from karat.cli.output import echo, echo_offset_warnings, page_width, print_page, write_output
-from karat.model.skip_counter import name_locations
+from karat.model.counts.skip_counter import name_locations
 
 
 @karat_command()

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 
 from karat.formats.parsing.extra_fields import count_lost_metadata
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import Document, Label, Response
 from karat.model.errors import InputError
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import Format
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions

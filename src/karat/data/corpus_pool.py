@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus, drop_text_facts
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.schema import GOLD

@@ -19,10 +19,10 @@ from karat.matching.facts.facts import MENTION_TYPES, AnnotationFacts, label_fac
 from karat.matching.facts.label_traits import TRAITS
 from karat.matching.read.facets import get_facet
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.document import Document
 from karat.model.output.json_files import JsonRecord
 from karat.model.output.text_layout import format_count
-from karat.model.skip_counter import name_locations
 from karat.model.tables.columns import NIL, NO_LINK, Bools, Longs
 from karat.model.truth import NO, UNKNOWN, YES, Truth
 

@@ -37,6 +37,7 @@ from karat.matching.read.offset_conversion import CONVERTED, convert_offsets
 from karat.matching.read.pairing import pair_run
 from karat.matching.read.text_alignment import align_with_corpus, find_misplaced_responses, has_other_texts
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
@@ -46,7 +47,6 @@ from karat.model.output.progress import pause_garbage_collection, track_progress
 from karat.model.registry import get_plugin
 from karat.model.results.result import WARNING, Result
 from karat.model.run import Run, to_text_column
-from karat.model.skip_counter import merge_counts
 from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, NotedLabels
 from karat.model.spec.dataset import is_bare_name
 from karat.model.spec.engine import PartitionedData

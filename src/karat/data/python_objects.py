@@ -37,6 +37,7 @@ from karat.formats.plugins.hf_datasets import (
 )
 from karat.formats.plugins.spacy_docbin import read_doc
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts, locate_positive, merge_counts
 from karat.model.document import (
     UNLINKED,
     Document,
@@ -51,7 +52,6 @@ from karat.model.document import (
 from karat.model.errors import InputError, UsageError
 from karat.model.output.text_layout import format_count
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_counts, locate_positive, merge_counts
 from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import to_builtin, validate_object

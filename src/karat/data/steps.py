@@ -9,12 +9,12 @@ import msgspec
 
 from karat.kb.protocol import KB
 from karat.model.corpus import STEPS_KEY, Corpus
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.document import Document
 from karat.model.errors import UsageError
 from karat.model.output.command_options import format_option
 from karat.model.registry import get_plugin
 from karat.model.run import Run
-from karat.model.skip_counter import merge_counts
 from karat.model.spec.step import DocumentChange, Step
 
 

@@ -9,9 +9,9 @@ from typing import Final
 from karat.data.load import load, load_annotations
 from karat.formats.parsing.lines import decode_utf8
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import Document
 from karat.model.errors import InputError
-from karat.model.skip_counter import SkipCounter
 from karat.storage.files import Source
 
 SUFFIX: Final = ".txt"

@@ -64,6 +64,7 @@ from karat.matching.facts.facts import Facts
 from karat.matching.read.pairing import BLOCK
 from karat.model.caches.deferred_field import Deferred
 from karat.model.corpus import NO_LABELS_NOTE, STEPS_KEY, Corpus, DataName
+from karat.model.counts.skip_counter import LocatedCounts, get_locations, name_locations
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.measure_name import MeasureName, ViewName
@@ -74,7 +75,6 @@ from karat.model.results.statistics import Statistics
 from karat.model.results.verdict import Verdicts
 from karat.model.run import VOCABULARY, Run, is_selected_on, selection_note
 from karat.model.signature import Signature
-from karat.model.skip_counter import LocatedCounts, get_locations, name_locations
 from karat.model.spec.engine import PartitionedData
 from karat.model.spec.facet import Facet
 from karat.model.spec.settings.conventions import Ids, Macro, Typing

@@ -24,10 +24,10 @@ from karat.evaluation.plan import Plan
 from karat.evaluation.thresholds import Steps, join_steps
 from karat.matching.judge.neleval_keys import CrossDocumentData, merge_blocks
 from karat.matching.read.task_data import DataCounts
+from karat.model.counts.skip_counter import SkipCounter, locate_positive, rename_counts
 from karat.model.results.clusters import ClusterMembers
 from karat.model.results.ranking import Ranking
 from karat.model.results.statistics import Statistics
-from karat.model.skip_counter import SkipCounter, locate_positive, rename_counts
 from karat.model.spec.settings.task import TaskSource
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Floats, Longs

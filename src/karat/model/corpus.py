@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.caches.value_cache import ValueCache
+from karat.model.counts.skip_counter import locate_positive
 from karat.model.defects import get_defects
 from karat.model.document import Document
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.output.text_layout import format_count
 from karat.model.results.display import TableDisplay
-from karat.model.skip_counter import locate_positive
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Longs, MentionIndex, Mentions, flatten_mentions, index_mentions

@@ -15,9 +15,9 @@ from typing import TypeVar
 
 import msgspec
 
+from karat.model.counts.skip_counter import SkipCounter, locate_counts, locate_positive, merge_counts, name_locations
 from karat.model.errors import InputError
 from karat.model.offsets.offset_kinds import OffsetKind
-from karat.model.skip_counter import SkipCounter, locate_counts, locate_positive, merge_counts, name_locations
 
 RENAMED_NOTE = "documents with a duplicate id (a number was added)"
 """The description under which renamed documents are counted."""

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from karat.model.caches.value_cache import ValueCache
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import locate_positive, merge_counts
 from karat.model.defects import get_defects
 from karat.model.document import Document, Prediction, Response
 from karat.model.output.text_layout import format_count
 from karat.model.results.display import TableDisplay
-from karat.model.skip_counter import locate_positive, merge_counts
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Mentions, flatten_mentions

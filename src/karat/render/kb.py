@@ -8,9 +8,9 @@ from karat.data.id_resolution import Resolution
 from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.manifest import SnapshotManifest, SnapshotSource
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
+from karat.model.counts.skip_counter import name_locations
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
-from karat.model.skip_counter import name_locations
 from karat.render.tables import draw_text, get_layout
 
 

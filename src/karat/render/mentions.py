@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.run import Run
-from karat.model.skip_counter import name_locations
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NO_LINK, Mentions
 from karat.render.tables import LAYOUTS

@@ -8,7 +8,7 @@ from karat.cli.arguments import check_paths
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.reading import input_options
 from karat.cli.output import echo
-from karat.model.skip_counter import name_locations
+from karat.model.counts.skip_counter import name_locations
 
 
 @karat_command()

@@ -11,13 +11,13 @@ import msgspec
 
 from karat.data.load import load
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.document import Document, Header, Label, Prediction
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import JsonError, decode_exact_json, decode_json
 from karat.model.output.progress import track_progress
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_positive
 from karat.model.spec.rule import Finding, LintContext, Rule, Severity
 from karat.storage.files import Source
 

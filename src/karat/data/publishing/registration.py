@@ -30,11 +30,11 @@ from karat.data.publishing.manifest import (
     read_manifest,
 )
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.json.decoder import decode_json
 from karat.model.output.json_files import encode_indented
 from karat.model.registry import list_plugins
-from karat.model.skip_counter import name_locations
 from karat.model.spec.dataset import sort_versions
 from karat.model.tables.columns import NO_LINK
 from karat.storage.atomic_writing import lock_target, move_into_place, open_scratch_folder, write_durably

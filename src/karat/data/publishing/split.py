@@ -19,11 +19,11 @@ from karat.matching.facts.facts import Facts
 from karat.matching.read.facets import document_facet_values, get_facet
 from karat.matching.read.pairing import pair_run
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
 from karat.model.run import Run
-from karat.model.skip_counter import name_locations
 from karat.model.tables.facet_values import NONE, FacetValues
 from karat.stats.stratification import assign_parts
 from karat.storage.files import Source

@@ -23,13 +23,13 @@ from karat.matching.read.offset_fit import OffsetFit, check_offsets
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.read_options import ReadOptions, canonical_ids, find_nil_items
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import merge_counts, name_locations
 from karat.model.output.command_options import format_setting
 from karat.model.output.text_layout import format_count
 from karat.model.results.failures import FAILED_NOTE, describe_failures, group_by_error, sort_failures
 from karat.model.results.result import WARNING
 from karat.model.results.statistics import Statistics
 from karat.model.run import Run
-from karat.model.skip_counter import merge_counts, name_locations
 from karat.model.spec.settings.conventions import Ids, NilIds
 from karat.model.spec.settings.nil_spellings import NIL_ID, NIL_LIKE, NOT_IN_WIKI
 from karat.model.tables.columns import NIL, Bools, Ints, Mentions

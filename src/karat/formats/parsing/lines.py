@@ -10,10 +10,10 @@ from typing import IO, NamedTuple, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from karat.model.counts.skip_counter import locate_counts
 from karat.model.defects import skip_or_raise
 from karat.model.errors import InputError
 from karat.model.limits import get_limit, limit_error
-from karat.model.skip_counter import locate_counts
 from karat.model.spec.format import ByteSource
 
 _BOM = b"\xef\xbb\xbf"

@@ -18,10 +18,10 @@ from karat.formats.parsing.lines import Line, parse_lines
 from karat.formats.parsing.lost_fields import count_texts_and_empty_documents
 from karat.formats.parsing.numbers import parse_number, parse_offset
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import UNLINKED, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import BAT_NIL_PAGE
 

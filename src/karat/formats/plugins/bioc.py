@@ -40,10 +40,10 @@ from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, count_lost_metadata, parse_fields
 from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, list_surface_categories, to_code_points
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 from karat.model.spec.settings.nil_spellings import BIOMEDICAL_NIL, BIOMEDICAL_UNLINKED
 from karat.model.tables.checks import RowLocator

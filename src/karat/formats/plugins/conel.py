@@ -30,10 +30,10 @@ from karat.formats.parsing.duplicates import drop_duplicate_labels
 from karat.formats.parsing.json.records import convert_members, convert_value, read_json
 from karat.formats.parsing.offset_units import RawSpan, place_surfaces
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.document import UNLINKED, Document, Label, Offset, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_counts
 from karat.model.span import Span
 from karat.model.spec.format import ByteSource, Format, Sample
 

@@ -39,12 +39,12 @@ from karat.formats.parsing.tokens.spacing import (
 from karat.formats.parsing.tokens.text import join_tokens
 from karat.formats.parsing.tokens.writing import count_token_losses, select_disjoint_labels, split_sentences
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import UniqueIds, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response
 from karat.model.errors import InputError, UsageError
 from karat.model.output.command_options import format_roles
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_counts
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import AIDA_NIL, NIL_ID
 

@@ -50,6 +50,7 @@ from karat.formats.parsing.json.blocks import parse_first_objects
 from karat.formats.parsing.json.records import Record, collect_other_fields, convert_value, read_records
 from karat.formats.parsing.lines import LineSource
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.document import Label, Prediction, Triple
 from karat.model.errors import InputError
@@ -58,7 +59,6 @@ from karat.model.limits import get_limit, limit_error
 from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import encode_text, map_units
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, AnnotatorVersion, NotedLabels
 from karat.model.spec.format import ByteSource, Format
 

@@ -16,9 +16,9 @@ from karat.formats.parsing.file_openings import split_first_lines
 from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.formats.parsing.numbers import parse_number
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _ROW = re.compile(r"[^\t]+\t\d{1,4}\t[^\t]+\t[^\t]+\t[\d.]+", re.ASCII)

@@ -23,10 +23,10 @@ from karat.formats.parsing.json.records import (
     read_records,
 )
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Candidate, Offset, Prediction, Response
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _UNKNOWN: Final = "<unk>"

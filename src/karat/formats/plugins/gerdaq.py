@@ -13,8 +13,8 @@ from xml.etree.ElementTree import Element
 
 from karat.formats.parsing.xml import get_root_name, read_elements
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import UNLINKED, Document, Label
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 

@@ -47,12 +47,12 @@ from karat.formats.parsing.surfaces.table_rows import TableRow, get_value, read_
 from karat.formats.parsing.tokens.iob import OUTSIDE, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus, drop_text_facts
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import map_valid
 from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT, UNLINKED, Document, EntityId, Label, Response
 from karat.model.errors import InputError, UsageError, check_layout_version
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_positive
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.arrow import Arrow

@@ -55,12 +55,12 @@ from karat.formats.parsing.annotation_tools.selection import (
 from karat.formats.parsing.json.records import convert_value
 from karat.formats.parsing.xml import get_root_name
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import map_valid
 from karat.model.document import EntityId, Label, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_positive
 from karat.model.spec.annotations import (
     AnnotatedCorpus,
     AnnotatedDocument,

@@ -23,6 +23,7 @@ from karat.formats.parsing.json.karat_objects import convert_object
 from karat.formats.parsing.lines import is_utf8, read_line_blocks
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
 from karat.model.corpus import NO_LABELS_NOTE, Corpus, add_text_facts
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import get_defects, isolate_defects
 from karat.model.document import (
     GOLD_LAYOUT,
@@ -36,7 +37,6 @@ from karat.model.errors import InputError, check_layout_version
 from karat.model.json.decoder import VALID_JSON, JsonError, decode_exact_json, decode_json, find_json_prefix
 from karat.model.output.command_options import format_roles
 from karat.model.run import Run, to_text_column
-from karat.model.skip_counter import SkipCounter, locate_positive
 from karat.model.spec.format import ByteSource, Format
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.rows import to_table

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from karat.formats.parsing.lines import read_lines, split_columns
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import skip_or_raise
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.errors import InputError
-from karat.model.skip_counter import SkipCounter, locate_counts
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _SEPARATOR_ROW = [".", "O", "O", "#"]

@@ -25,11 +25,11 @@ from karat.formats.parsing.json.records import (
     read_record_corpus,
     read_records,
 )
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Candidate, Document, Label, Prediction, Response, Tag
 from karat.model.errors import InputError
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.span import Span
 from karat.model.spec.format import ByteSource, Format, Sample
 

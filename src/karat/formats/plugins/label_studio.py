@@ -49,13 +49,13 @@ from karat.formats.parsing.annotation_tools.selection import (
 from karat.formats.parsing.json.records import collect_other_fields, convert_value, parse_first_element, read_json
 from karat.formats.parsing.offset_units import RawSpan, to_code_points
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import map_valid
 from karat.model.document import Document, Label, Prediction, Response, Triple
 from karat.model.errors import InputError
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.limits import get_limit, limit_error
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_positive
 from karat.model.spec.annotations import (
     AnnotatedCorpus,
     AnnotatedDocument,

@@ -42,11 +42,11 @@ from karat.formats.parsing.surfaces.json_extraction import extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run
 from karat.formats.parsing.surfaces.table_rows import read_column_names, read_rows
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.errors import InputError
 from karat.model.output.command_options import format_roles
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _ENVELOPE_NAMES = frozenset((*ID_NAMES, "response", "completion", "answer", "model", "usage", "error"))

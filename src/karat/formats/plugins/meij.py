@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import skip_or_raise
 from karat.model.document import Document, Tag
 from karat.model.errors import InputError
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _TWEETS_FILE = "original_tweets.list"

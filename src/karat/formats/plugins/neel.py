@@ -19,11 +19,11 @@ from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.formats.parsing.neel import is_neel
 from karat.formats.parsing.numbers import parse_number, parse_offset
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import skip_or_raise
 from karat.model.document import Document, Label, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_counts
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _TWEET = re.compile(r"\|(\d+)\|,\|(.*)\|", re.ASCII)

@@ -26,11 +26,11 @@ from karat.formats.parsing.lost_fields import count_prediction_categories, count
 from karat.formats.parsing.neel import is_neel_gold
 from karat.formats.parsing.numbers import parse_number, parse_offset
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import UNLINKED, Candidate, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format
 
 _KARAT_ID = re.compile(r"NIL(?::.*|[*?]\d+)", re.DOTALL)

@@ -21,9 +21,9 @@ from typing import NamedTuple
 from karat.formats.parsing.duplicates import drop_duplicate_labels
 from karat.formats.parsing.lines import Line, parse_integer, parse_lines, read_lines, split_columns
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
-from karat.model.skip_counter import SkipCounter, locate_counts
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _POST = re.compile(r"(?P<id>[0-9a-z]+)\t(?P<subreddit>\w+)\t(?P<text>.*)")

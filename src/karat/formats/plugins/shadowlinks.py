@@ -16,9 +16,9 @@ import msgspec
 from karat.formats.parsing.duplicates import rename_duplicate_id
 from karat.formats.parsing.json.records import collect_other_fields, convert_value, parse_first_element, read_json
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Document, Label
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=-1, le=2**30 - 1)]

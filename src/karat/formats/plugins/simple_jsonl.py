@@ -25,12 +25,12 @@ from karat.formats.parsing.lost_fields import (
     count_kinds_except_coreference,
 )
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import skip_or_raise
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Label, Offset, Prediction, Response
 from karat.model.errors import InputError, UsageError
 from karat.model.reader_categories import NOT_COREFERENCE
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_counts
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import ELEVANT_NIL_IDS, NOT_IN_WIKI
 

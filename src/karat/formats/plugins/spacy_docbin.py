@@ -23,11 +23,11 @@ from typing import IO, Any, Final, NamedTuple
 
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.limits import get_limit, limit_error
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_counts
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import NIL_ID
 

@@ -19,10 +19,10 @@ from karat.formats.parsing.duplicates import rename_duplicate_id
 from karat.formats.parsing.lines import Line, read_lines, split_columns
 from karat.formats.parsing.tokens.text import join_sentences
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?# tweet_id \S+\r?\n(?:# [^\n]*\n)*\d+\t[^\t\n]*\t(?:O|[A-Z]-[A-Z]+)\t")

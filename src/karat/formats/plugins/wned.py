@@ -22,10 +22,10 @@ from karat.formats.parsing.offset_units import RawSpan, place_surfaces
 from karat.formats.parsing.text_folder import TextFolder, make_span_converter
 from karat.formats.parsing.xml import get_child_text, get_root_name, read_elements
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.model.errors import InputError
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 from karat.model.spec.settings.nil_spellings import NIL_ID
 

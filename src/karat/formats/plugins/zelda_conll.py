@@ -33,10 +33,10 @@ from karat.formats.parsing.tokens.spacing import (
 )
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import UniqueIds, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.model.errors import InputError, UsageError
-from karat.model.skip_counter import SkipCounter, locate_counts
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import NIL_ID
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.run import Run
-from karat.model.skip_counter import merge_counts
 from karat.model.tables.arrow import Arrow
 
 EXTRA_DOCUMENTS = "documents that occur only in the predictions (scored as documents without labels)"

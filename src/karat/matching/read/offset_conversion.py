@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from karat.matching.read.offset_fit import count_worsened, mask_sample
 from karat.matching.read.text_alignment import replace_spans
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.defects import get_defects, is_skipping
 from karat.model.errors import UsageError
 from karat.model.offsets.offset_kinds import OffsetKind
@@ -19,7 +20,6 @@ from karat.model.offsets.unit_maps import to_code_points
 from karat.model.output.command_options import format_option
 from karat.model.results.result import WARNING
 from karat.model.run import Run
-from karat.model.skip_counter import merge_counts
 from karat.model.tables import checks
 from karat.model.tables.columns import Longs
 

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from karat.matching.read.document_id_check import describe_shifted_ids
 from karat.model.corpus import NO_TEXT_NOTE, Corpus, compute_text_facts
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.defects import get_defects
 from karat.model.errors import UsageError
 from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import encode_text, map_units
 from karat.model.run import Run
-from karat.model.skip_counter import merge_counts
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from karat.model.counts.skip_counter import name_locations
 from karat.model.document import Document
-from karat.model.skip_counter import name_locations
 from karat.model.spec.rule import Finding, LintContext, Rule
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.output.text_layout import format_count
 from karat.model.results.failures import describe_failures, group_by_error
 from karat.model.run import Run
-from karat.model.skip_counter import name_locations
 from karat.model.spec.format import Format
 
 _MAX_FAILED = 5  # documents named for each error

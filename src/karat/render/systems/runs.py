@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from statistics import mean, stdev
 
+from karat.model.counts.skip_counter import name_locations
 from karat.model.errors import shorten
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.model.results.result import Result
-from karat.model.skip_counter import name_locations
 from karat.render.tables import UNDEFINED, draw_text
 from karat.systems.running.nil_tuning import TunedNil
 from karat.systems.running.run import SystemRun

@@ -9,11 +9,11 @@ import msgspec
 
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.annotations import AnnotatedCorpus, AnnotatedDocument, NotedLabels
 
 UNFINISHED = "documents that no annotator finished"

@@ -31,10 +31,10 @@ from karat.formats.parsing.elevant.articles import (
 from karat.formats.parsing.elevant.label_trees import fill_trees, init_trees
 from karat.formats.parsing.json.blocks import empty_file_error
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import is_skipping, map_valid
 from karat.model.errors import InputError
 from karat.model.reader_categories import NOT_COREFERENCE as NOT_COREFERENCE
-from karat.model.skip_counter import SkipCounter, locate_positive
 from karat.model.spec.format import ByteSource
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools, Longs

@@ -27,8 +27,8 @@ from karat.formats.parsing.elevant.articles import (
 from karat.formats.parsing.elevant.gold import ElevantGold
 from karat.formats.parsing.json.blocks import empty_file_error
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter, locate_positive
 from karat.model.spec.format import ByteSource
 from karat.model.tables.arrow import Arrow
 

@@ -11,11 +11,11 @@ import msgspec
 
 from karat.formats.parsing.lines import LineSource, read_raw_lines
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, is_skipping, map_valid, skip_or_raise
 from karat.model.document import Document
 from karat.model.errors import InputError
 from karat.model.json.decoder import JsonError, decode_json, decode_json_prefix, read_json_value
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource
 
 _BOM = b"\xef\xbb\xbf"

@@ -24,11 +24,11 @@ from karat.formats.parsing.nif.terms import (
 from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, find_best_spans, place_surfaces
 from karat.formats.parsing.turtle.triples import BlankNodeId, Values
 from karat.formats.parsing.turtle.turtle import get_local_name
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import is_skipping
 from karat.model.document import UNLINKED, EntityId, Tag, Triple
 from karat.model.errors import InputError
 from karat.model.results.result import WARNING
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource
 
 NIL = PREFIXES["rdf"] + "nil"

@@ -20,11 +20,11 @@ from karat.formats.parsing.surfaces.run_builder import GoldTexts, check_surfaces
 from karat.formats.parsing.turtle.triples import BlankNodeId, Values
 from karat.formats.parsing.turtle.turtle import get_local_name
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import is_skipping, map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource
 
 _BROADER_CONTEXT = NIF + "broaderContext"

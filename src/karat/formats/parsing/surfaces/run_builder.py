@@ -20,6 +20,7 @@ from karat.formats.parsing.surfaces.search import (
     locate_surfaces,
 )
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import get_defects, isolate_defects, map_valid
 from karat.model.document import InventedMention, Prediction, Response, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, UsageError
@@ -27,7 +28,6 @@ from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import from_code_points, to_code_points
 from karat.model.output.command_options import format_option
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.span import Span
 
 NO_DOCUMENT = "without a text, since the gold standard lacks the document (skipped)"

@@ -27,11 +27,11 @@ from karat.formats.parsing.surfaces.table_rows import (
     read_rows,
 )
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import isolate_defects, map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import NIL_ID
 

@@ -22,12 +22,12 @@ from karat.formats.parsing.lines import read_lines, split_columns
 from karat.formats.parsing.tokens.iob import OUTSIDE, TokenMention, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, get_defects, isolate_defects, map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.reader_categories import METONYMIC, OTHER_WORDS
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource
 from karat.model.spec.settings.nil_spellings import NIL_ID
 from karat.model.tables.columns import mask_category

@@ -30,10 +30,10 @@ from karat.formats.parsing.tokens.text import join_sentences
 from karat.formats.plugins.aida import conll2003
 from karat.formats.plugins.aida.writer import STORED_FIELDS, count_losses, write_corpus
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import isolate_defects, map_valid
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.errors import InputError
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 from karat.model.spec.settings.nil_spellings import AIDA_NIL
 

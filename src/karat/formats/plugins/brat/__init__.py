@@ -39,11 +39,11 @@ from karat.formats.plugins.brat.writer import (
     write_folder,
 )
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import isolate_defects, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
 from karat.model.errors import InputError
 from karat.model.run import Run
-from karat.model.skip_counter import SkipCounter
 from karat.model.spec.format import ByteSource, Format, Sample
 
 _TEXT_BOUND = re.compile(r"(?P<type>\S+) (?P<spans>\d+ \d+(?:;\d+ \d+)*)")
