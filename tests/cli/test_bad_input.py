@@ -241,6 +241,9 @@ def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
     ("arguments", "said"),
     [
         (["score", "demo", "demo/noisi"], "Did you mean 'noisy'"),
+        (["evaluate", "demo", "demo/noisy"], "unknown command 'evaluate'. Did you mean 'score'?"),
+        (["metrics"], "Did you mean 'score'?"),
+        (["scor", "demo"], "Did you mean 'score' or 'scorecard'?"),
         (["score", "demo", "demo", "--profile", "karet"], "Did you mean 'karat'"),
         (["score", "demo", "demo", "--match", "strongly"], "Did you mean 'strong'"),
         (["score", "demo", "demo", "--set", "assignment=optimum"], "Did you mean 'optimal'"),

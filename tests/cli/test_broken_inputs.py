@@ -74,7 +74,7 @@ WHOLE = {  # contents of whole files
     "x.parquet": (b"PAR1 broken", "found (a Parquet file that cannot be read|content of an unknown format)"),
     "x.ann": (b"T1\tLOC 0 6\tBerlin\n", "found no .*x.txt next to it; .* Put the text file next to"),
     "x.csv": (
-        b"doc;start;end;entity\nd1;0;6;Q64\n",
+        b"doc;begin;end;entity\nd1;0;6;Q64\n",
         "unknown format .*name the roles of its columns: --columns doc=doc",
     ),
     "x.conll": (b"-DOCSTART- (d1)\nBerlin\tB\tBerlin\nis\n", ":2: found 3 columns; expected"),

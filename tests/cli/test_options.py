@@ -15,7 +15,7 @@ from karat.data.custom_tables import CustomTables
 from karat.data.format_detection import detect_format
 from karat.matching.read.document_id_check import unknown_document_error
 from karat.model.errors import InputError
-from karat.model.output.command_options import use_command
+from karat.model.output.command_options import format_option, use_command
 from karat.storage.files import Source
 from tests.conftest import ROOT
 
@@ -240,3 +240,9 @@ def test_help_shows_the_same_words_for_the_same_option():
         "--columns",
     ]
     assert {flag: len(texts[flag]) for flag in same} == dict.fromkeys(same, 1)
+
+
+def test_arguments_are_written_as_options_in_commands_and_by_keyword_in_python():
+    assert (format_option("kb"), format_option("span_mismatch", "realign")) == ("kb=", "span_mismatch='realign'")
+    with use_command("karat score", ["--kb"]):
+        assert (format_option("kb"), format_option("span_mismatch", "realign")) == ("--kb", "--span-mismatch realign")

@@ -184,7 +184,7 @@ def test_rules_that_lack_what_they_look_at_are_refused(tmp_path):
     assert not bare.has_text
     with pytest.raises(UsageError, match=r"tiny.*without.*text=True"):
         drop_predictions(bare, run(), ["lowercase"], None)
-    with pytest.raises(UsageError, match=r"knowledge base.*--kb"):
+    with pytest.raises(UsageError, match=r"knowledge base.*kb="):
         drop_predictions(bare, run(), ["non-named"], None)
     assert len(drop_predictions(bare, run(Prediction(*TOM, score=0.0)), ["score<1"], None)[0].predictions) == 1
 

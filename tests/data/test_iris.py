@@ -68,7 +68,7 @@ def test_a_conversion_that_is_refused_does_not_claim_to_have_converted(karat_cli
 def test_titles_need_a_base_of_their_own(tmp_path):
     run = Run.from_responses([Response("d", (Prediction(0, 3, "Ada Lovelace", score=0.5),))])
     with pytest.raises(
-        UsageError, match=r"'Ada Lovelace' is not an absolute IRI, which this format needs for entities.*--entity-base"
+        UsageError, match=r"'Ada Lovelace' is not an absolute IRI, which this format needs for entities.*entity_base="
     ):
         karat.save(run, tmp_path / "x.ttl", base="https://a.org/")
     karat.save(run, tmp_path / "x.ttl", base="https://a.org/", entity_base="https://en.wikipedia.org/wiki/")

@@ -10,6 +10,7 @@ import pytest
 import karat
 from karat import UNLINKED, Document, InputError, Label
 from karat.formats.plugins.label_studio import build_config
+from karat.model.counts.skip_counter import name_locations
 from karat.model.document import Triple
 
 TEXT = "\U0001f600 Ada Lovelace met\r\nBabbage."
@@ -131,10 +132,18 @@ def test_tasks_without_annotations_are_texts(tmp_path):
     ]
 
 
+def test_counts_name_the_ids_of_their_tasks(tmp_path):
+    first, second = annotation(region("a", 2, 5, ["PER"])), annotation(region("a", 2, 14, ["PER"]))
+    corpus = read(tmp_path, task(first, second, id=31), task(first, id=32), task(first, second, id="x9"))
+    assert name_locations(corpus.skipped) == {
+        "earlier annotations of a document by the same annotator (in task 31, x9)": 2,
+    }
+
+
 def test_several_annotators(karat_cli, tmp_path):
     anna = annotation(region("a", 2, 5, ["PER"]), control("a", 2, 5, "Q1"), by={"id": 1, "email": "anna@example.org"})
     ben = annotation(region("a", 2, 5, ["PER"]), control("a", 2, 5, "Q2"), by=2)
-    with pytest.raises(InputError, match=r"task 1: found different labels by anna@example\.org, 2, and no adjudicated"):
+    with pytest.raises(InputError, match=r"task 7: found different labels by anna@example\.org, 2, and no adjudicated"):
         read(tmp_path, task(anna, ben))
     ran = karat_cli("agreement", tmp_path / "export.json", "--resamples", 0)
     assert ran.code == 0, ran.err
@@ -189,9 +198,12 @@ def test_the_folder_has_a_configuration_for_all_types(tmp_path):
     [
         (
             [{"data": {"text": "Ada"}, "annotations": [{"result": 3}]}],
-            r"task 1: found `int` at `annotations\[0\].result`",
+            r"entry 1, a task without id: found `int` at `annotations\[0\].result`",
         ),
-        ([task(), task(annotation(region("a", 2, 99, ["PER"])))], r"task 2, region 'a': found a mention from 2 to 99"),
+        (
+            [task(), task(annotation(region("a", 2, 99, ["PER"])), id=41)],
+            r"task 41, region 'a': found a mention from 2 to 99",
+        ),
         ([task(annotation(region("a", 5, 5, ["PER"])))], r"a mention from 5 to 5"),
         ([{"data": {"a": "x", "b": "y"}, "annotations": []}], r"the fields a, b in `data`; expected the text as"),
         (

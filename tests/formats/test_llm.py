@@ -466,7 +466,7 @@ def test_answers_in_a_named_column_are_no_gold_labels(tmp_path):
 )
 def test_an_answer_in_an_unknown_field_is_not_taken_for_one_document(tmp_path, name, content):
     """The whole file was the answer for a document called `a`."""
-    with pytest.raises(InputError, match=r"the fields id, said; .*--columns doc=FIELD,response=FIELD"):
+    with pytest.raises(InputError, match=r"the fields id, said; .*columns=\{'doc': 'FIELD', 'response': 'FIELD'\}"):
         read(tmp_path, content, name, format="llm")
     with pytest.raises(InputError, match=r"'response': '…'} for answers of a language model"):
         read(tmp_path, content, name)

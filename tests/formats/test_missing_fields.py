@@ -136,7 +136,7 @@ def test_plain_text_is_named(karat_cli, tmp_path):
     assert ran.code == 2
     assert "found plain text" in ran.err
     assert '{"id": "d1", "text": "…"}' in ran.err
-    (tmp_path / "table.txt").write_text("doc,start,end,entity\nd1,0,3,Q1\n", encoding="utf-8")
+    (tmp_path / "table.txt").write_text("doc,begin,end,entity\nd1,0,3,Q1\n", encoding="utf-8")
     assert "--columns doc=doc" in karat_cli("score", tmp_path / "table.txt", tmp_path / "table.txt").err
 
 

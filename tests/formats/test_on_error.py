@@ -409,7 +409,7 @@ def test_kinds_differ_by_rule_not_by_value():
 def test_a_document_given_twice_is_an_error_left_out_or_kept_apart(tmp_path):
     laid_out(tmp_path, {"x": rows(*(karat_line("a", end) for end in (3, 2, 1)), karat_line("a (2)"))})
     path = tmp_path / "x"
-    with pytest.raises(InputError, match="--duplicate-ids rename"):
+    with pytest.raises(InputError, match="duplicate_ids='rename'"):
         karat.load(path)
     assert karat.load(path, on_error="skip").ids.to_pylist() == ["a", "a (2)"]
     apart = karat.load(path, duplicate_ids="rename")

@@ -66,6 +66,25 @@ def test_any_table_is_gold_and_predictions(tmp_path, name, content):
     assert items(karat.load_run(path, columns=ROLES, corpus=gold), "predictions") == FOUND
 
 
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_a_header_of_the_names_of_roles_needs_no_columns(tmp_path, separator):
+    rows = ["doc,text,start,end,entity", "a,Ada met Bob.,0,3,Q1", "a,Ada met Bob.,8,11,NIL"]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(rows).replace(",", separator))
+    (document,) = karat.load(path)
+    assert [(label.start, label.end, label.entity) for label in document.labels] == [(0, 3, "Q1"), (8, 11, None)]
+    path.write_text("\n".join(rows).replace(",", separator).replace("entity", "qid"))
+    with pytest.raises(InputError, match=r"unknown format .* name the roles of its columns"):
+        karat.load(path)
+
+
+@pytest.mark.parametrize("header", ["doc,score", "id,text,start,end", "start,end,entity"])
+def test_names_of_roles_that_make_no_table_are_still_unknown(tmp_path, header):
+    (tmp_path / "x.csv").write_text(f"{header}\n1,2,3,4\n")
+    with pytest.raises(InputError, match="unknown format"):
+        karat.load_run(tmp_path / "x.csv")
+
+
 def test_a_table_without_header_has_numbers(tmp_path):
     path = written(tmp_path, table(",", header=False), "t.csv")
     numbers = {"doc": "1", "text": "2", "start": "3", "end": "4", "entity": "5"}

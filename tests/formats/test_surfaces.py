@@ -232,7 +232,7 @@ def test_a_wrong_span_is_refused_or_repaired_and_never_kept(tmp_path):
         read(tmp_path, line)
     assert refused.value.where.endswith("a.jsonl:1: prediction 1")
     assert refused.value.actual == "the text 'Potsdam' at [14, 21), where the document has ' Potsda'"
-    assert "--span-mismatch realign" in refused.value.remedy
+    assert "span_mismatch='realign'" in refused.value.remedy
     run = read(tmp_path, line, span_mismatch="realign")
     assert spans(run) == [(15, 22, "Q1711")]
     assert run.skipped == {REALIGNED: 1}
@@ -301,7 +301,27 @@ def test_every_way_to_load_places_them(karat_cli, tmp_path):
     ran = karat_cli("score", tmp_path / "gold.parquet", tmp_path / "a.jsonl", "-m", "strong:micro.p")
     assert ran.code == 0
     assert "100.0" in ran.out
-    assert f"{AMBIGUOUS}: 1" in ran.out
+    assert f"{AMBIGUOUS} (in line 1): 1" in ran.out
+
+
+def test_every_command_and_python_name_the_documents_of_what_was_counted(karat_cli, tmp_path):
+    texts = {"d": "Ulm or Ulm", "e": "Ulm", "f": "Ulm, Ulm, Ulm"}
+    karat.save(Corpus.from_documents([Document(id, text) for id, text in texts.items()]), tmp_path / "gold.jsonl")
+    rows = ["d,Ulm,Q3012", "e,Ulm,Q3012", "e,Bern,Q70", "f,Ulm,Q3012"]
+    (tmp_path / "a.csv").write_text("\n".join(["doc,mention,entity", *rows]))
+    scored = karat_cli("score", tmp_path / "gold.jsonl", tmp_path / "a.csv").out
+    assert "not in the text (not scored) (in document 'e'): 1" in scored
+    assert f"{AMBIGUOUS} (in document 'd', 'f'): 2" in " ".join(scored.split())
+    out = tmp_path / "out.jsonl"
+    converted = karat_cli("data", "convert", tmp_path / "a.csv", out, "--gold", tmp_path / "gold.jsonl")
+    assert f"{NOT_FOUND} (in document 'e'): 1" in converted.err
+    assert f"read: {AMBIGUOUS} (in document 'd', 'f') 2" in converted.err
+    linted = karat_cli("data", "lint", tmp_path / "a.csv", "--gold", tmp_path / "gold.jsonl").out
+    assert f"{AMBIGUOUS} (in document 'd', 'f'): 2" in " ".join(linted.split())
+    gold = karat.load(tmp_path / "gold.jsonl")
+    run = karat.load_run(tmp_path / "a.csv", corpus=gold)
+    assert run.skipped == {NOT_FOUND: 1, AMBIGUOUS: 2}
+    assert karat.evaluate(gold, run).skipped[f"predictions: {AMBIGUOUS} (in document 'd', 'f')"] == 2
 
 
 def test_predictions_are_converted_to_spans_beside_their_gold_standard(karat_cli, tmp_path):

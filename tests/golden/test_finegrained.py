@@ -493,7 +493,7 @@ def test_what_is_in_no_combination_is_counted():
     [{"profile": "karat"}, {"settings": {"task": "a2kb"}}, {"settings": {"membership": "strict:0"}}, {"match": "weak"}],
 )
 def test_best_first_curves_need_parts_that_stand_alone(settings):
-    with pytest.raises(UsageError, match="--profile finegrained"):
+    with pytest.raises(UsageError, match="profile='finegrained'"):
         category_curve(corpus(), run(**COOK), **with_settings(settings))
 
 

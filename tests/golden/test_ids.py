@@ -467,6 +467,23 @@ def test_a_snapshot_gets_no_rows_but_is_imported(tmp_path):
     )
 
 
+@pytest.mark.parametrize("ids", ["as-written", "normalised"])
+def test_qids_in_lower_case_match_nothing_and_are_named(ids):
+    result = karat.evaluate(*sides(("Q64", "q64"), ("Q90", "q90")), settings={"ids": ids})
+    assert result["strong:micro.f1"] == 0
+    (warning,) = [note for note in result.notes if note.startswith("warning: no predicted id")]
+    assert warning == (
+        "warning: no predicted id (QIDs in lower case) can match a gold id (QID); "
+        "write QIDs with a capital letter, Q64 for q64"
+    )
+
+
+def test_some_qids_in_lower_case_are_counted_as_unmatchable():
+    result = karat.evaluate(*sides(("Q64", "Q64"), ("Q90", "q90")), settings={"ids": "as-written"})
+    assert (result.id_health.unmatchable, result["strong:micro.f1"]) == (1, 0.5)
+    assert result.id_health.remedy == "write QIDs with a capital letter, Q64 for q64"
+
+
 def test_numbers_in_place_of_qids():
     assert health(("Q1", "64"), ("Q2", "36")).remedy == (
         "write Q64 for 64 if the numbers are QIDs, or try --kb DIR of karat score, with ids of both kinds in "

@@ -53,7 +53,10 @@ def test_invented_mentions_are_skipped_or_wrong(run, invented, precision, in_kb,
     assert result["strong:macro.p"] == pytest.approx(macro)
     assert result["strong:micro.r"] == 3 / 4  # recall is the same
     note = "counted as wrong" if invented == "wrong" else "not scored"
-    assert next(iter(result.skipped.items())) == (f"invented mentions, not in the text ({note})", 4)
+    assert next(iter(result.skipped.items())) == (
+        f"invented mentions, not in the text ({note}) (in document 'a', 'b')",
+        4,
+    )
     assert result.signature["invented"] == invented
 
 
@@ -71,7 +74,7 @@ def test_every_profile_can_count_them(run, profile):
 def test_where_no_mentions_are_predicted_none_is_wrong(run, task):
     skip, wrong = (karat.evaluate(GOLD, run, settings={"task": task, "invented": i}) for i in ("skip", "wrong"))
     assert wrong.measures == skip.measures
-    assert wrong.skipped["invented mentions, not in the text (not scored)"] == 4
+    assert wrong.skipped["invented mentions, not in the text (not scored) (in document 'a', 'b')"] == 4
 
 
 def test_cases_add_up_to_the_scores(run):
@@ -103,9 +106,11 @@ def test_on_the_command_line(karat_cli, tmp_path):
     karat.save(GOLD, gold)
     predictions.write_text("".join(json.dumps(response) + "\n" for response in RESPONSES), encoding="utf-8")
     shown = karat_cli("score", gold, predictions, "--invented", "wrong")
-    assert "invented mentions, not in the text (counted as wrong): 4" in shown.out
+    assert "invented mentions, not in the text (counted as wrong) (in line 1, 2): 4" in " ".join(shown.out.split())
     assert "|invented:wrong" in shown.out.replace("\n", "")
-    assert "invented mentions, not in the text (not scored): 4" in karat_cli("score", gold, predictions).out
+    assert (
+        "invented mentions, not in the text (not scored) (in line 1, 2): 4" in karat_cli("score", gold, predictions).out
+    )
     assert karat_cli("score", gold, predictions, "--invented", "maybe").code == 2
     refused = karat_cli("score", gold, predictions, "--invented", "wrong", "--html", tmp_path / "a.html")
     assert refused.code == 2

@@ -189,7 +189,7 @@ def test_a_conversion_of_code_points_is_named(karat_cli, tmp_path, kind):
     corpus = karat.load(files[0])
     first, *_ = karat.evaluate(corpus, karat.load_run(files[1], corpus=corpus, offsets=str(kind))).notes
     assert first.startswith("warning: 12 documents whose predictions cut words")
-    assert first.endswith(f"but not unconverted. Omit --offsets {kind}")
+    assert first.endswith(f"but not unconverted. Omit offsets='{kind}'")
     assert "unconverted" not in karat_cli("score", *files).out
 
 
@@ -198,7 +198,7 @@ def test_a_conversion_before_the_text_is_refused(tmp_path, kind):
     """The first mention begins at 0."""
     gold = documents("{}")
     mine = write(tmp_path / "mine.jsonl", answered(gold, OffsetKind.CODE_POINTS))
-    with pytest.raises(InputError, match=rf"prediction \[0, 13\), which would be \[-1, 1[23]\).*Omit --offsets {kind}"):
+    with pytest.raises(InputError, match=rf"prediction \[0, 13\), which would be \[-1, 1[23]\).*Omit offsets='{kind}'"):
         karat.load_run(mine, corpus=Corpus.from_documents(gold), offsets=str(kind))
 
 
@@ -241,7 +241,7 @@ def test_one_character_with_an_inclusive_end(tmp_path):
     gold = write(tmp_path / "gold.jsonl", [Document("d", "See X and Yes.", (Label(4, 5, "Q1"), Label(10, 13, "Q2")))])
     mine = tmp_path / "mine.jsonl"
     mine.write_text('{"id": "d", "predictions": [{"start": 4, "end": 4, "entity": "Q1"}]}\n', encoding="utf-8")
-    with pytest.raises(InputError, match="--offsets inclusive"):
+    with pytest.raises(InputError, match="offsets='inclusive'"):
         karat.load_run(mine)
     corpus = karat.load(gold)
     (response,) = karat.load_run(mine, corpus=corpus, offsets="inclusive")
@@ -266,7 +266,7 @@ def test_a_span_of_one_character_cannot_have_an_exclusive_end(tmp_path):
     """The row [4, 4] becomes [4, 5) with an inclusive end; with an exclusive end, [4, 4) would be empty."""
     mine = tmp_path / "mine.tsv"
     mine.write_text("d\t4\t4\tQ1\t0.9\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"\[4, 5\), which would be \[4, 4\).*Omit --offsets exclusive"):
+    with pytest.raises(InputError, match=r"\[4, 5\), which would be \[4, 4\).*Omit offsets='exclusive'"):
         karat.load_run(mine, offsets="exclusive")
 
 
@@ -279,7 +279,7 @@ def test_an_end_after_the_text_names_the_kind():
             tuple(Label(text.index(s), text.index(s) + len(s), "Q1") for s in ("Ada Lovelace", "Bob Ross", "Ulm")),
         )
     ]
-    with pytest.raises(InputError, match="--offsets utf16"):
+    with pytest.raises(InputError, match="offsets='utf16'"):
         karat.evaluate(Corpus.from_documents(gold), Run.from_responses(answered(gold, OffsetKind.UTF16)))
 
 
@@ -290,9 +290,9 @@ def test_written_surfaces(tmp_path):
     mine = tmp_path / "mine.jsonl"
     entries = [{"start": 3, "end": 6, "text": "Ada", "entity": "Q1"}, {"text": "Bob", "entity": "Q2"}]
     mine.write_text(json.dumps({"id": "d", "predictions": entries}) + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match="this span fits as UTF-16 units: --offsets utf16"):
+    with pytest.raises(InputError, match="this span fits as UTF-16 units: offsets='utf16'"):
         karat.load_run(mine, corpus=gold)
-    with pytest.raises(InputError, match=r"'Ada' at \[3, 6\).*this span fits as UTF-16 units: --offsets utf16"):
+    with pytest.raises(InputError, match=r"'Ada' at \[3, 6\).*this span fits as UTF-16 units: offsets='utf16'"):
         karat.load_run(mine, corpus=gold, offsets="bytes")
     (response,) = karat.load_run(mine, corpus=gold, offsets="utf16")
     assert [(p.start, p.end) for p in response.predictions] == [(2, 5), (10, 13)]

@@ -79,7 +79,7 @@ def test_the_signature_says_so(kb):
 
 
 def test_who_cannot_say_is_told_so(tmp_path):
-    with pytest.raises(UsageError, match=r"needs a knowledge base\. Pass one with --kb"):
+    with pytest.raises(UsageError, match=r"needs a knowledge base\. Pass one with kb="):
         apply_steps(GOLD, ["drop-deleted"])
     (tmp_path / "redirects.tsv").write_text("Q1\tQ2\n")
     with pytest.raises(UsageError, match="does not tell which entities exist"):

@@ -11,6 +11,7 @@ from karat.cli.options.reading import input_options
 from karat.cli.options.scoring import kb_option
 from karat.cli.options.statistics import confidence_option, resamples_option, seed_option
 from karat.cli.output import echo, echo_offset_warnings, page_width, print_page, write_output
+from karat.model.counts.skip_counter import name_locations
 
 
 @karat_command()
@@ -76,7 +77,7 @@ def command(
     notes = {
         f"{name}: {reason}: {count}": None
         for name, corpus in zip((name for name, group in annotators.items() for _ in group), corpora, strict=True)
-        for reason, count in corpus.skipped.items()
+        for reason, count in name_locations(corpus.skipped).items()
     }
     for note in notes:
         echo(note, err=True)

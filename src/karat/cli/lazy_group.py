@@ -23,6 +23,9 @@ class LazyGroup(click.Group):
     suggestions: tuple[str, ...] = ()
     """Commands of other groups to suggest for an unknown name."""
 
+    other_names: Mapping[str, str] = {}
+    """Commands by the names that other tools give them."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the command names in alphabetical order."""
         return sorted(self.commands_help)
@@ -41,7 +44,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return name, command and remaining arguments; raise `UnknownNameError` with similar names if unknown."""
         if args and args[0] not in self.commands_help:
-            raise UnknownNameError("command", args[0], [*self.commands_help, *self.suggestions])
+            known_names = [*self.commands_help, *self.suggestions]
+            raise UnknownNameError("command", args[0], known_names, meant=self.other_names.get(args[0].lower()))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

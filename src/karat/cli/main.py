@@ -47,6 +47,16 @@ COMMANDS = {
 }
 """One-line help of every command, so that listing the commands imports none of them."""
 
+_OTHER_NAMES = {
+    **dict.fromkeys(("assess", "benchmark", "eval", "evaluate", "metric", "metrics"), "score"),
+    **dict.fromkeys(("diff", "significance"), "compare"),
+    **dict.fromkeys(("link", "predict"), "run"),
+    **dict.fromkeys(("check", "validate"), "data lint"),
+    "datasets": "data list",
+    "download": "data fetch",
+}
+"""Commands by the names that other tools give them."""
+
 COMPLETION_VARIABLE = "_KARAT_COMPLETE"
 """Environment variable with which the script of `karat completion` asks for completions, as `bash_complete`."""
 
@@ -70,6 +80,7 @@ class _Commands(LazyGroup):
     prefix = "karat.cli."
     commands_help = COMMANDS
     suggestions = tuple(f"data {name}" for name in DATA)
+    other_names = _OTHER_NAMES
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with _convert_broken_pipe():  # click prints --help while parsing

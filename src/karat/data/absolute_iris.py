@@ -12,8 +12,10 @@ import msgspec
 from karat.model.corpus import Corpus
 from karat.model.document import EntityId, Label, Prediction, Tag
 from karat.model.errors import UsageError
+from karat.model.output.command_options import format_option
 from karat.model.run import Run
 
+_EXAMPLE_BASE = "https://example.org/dataset/"
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|urn:")
 _QID = re.compile(r"Q[1-9]\d*")
 _WIKIDATA = "http://www.wikidata.org/entity/"
@@ -41,21 +43,21 @@ class IriBases(msgspec.Struct, frozen=True):
 
     def to_document_iri(self, id: str) -> str:
         """Return the absolute IRI of a document id; raise `UsageError` if it needs a prefix and there is none."""
-        return _prefix_iri(id, self.documents, "documents", "--base https://example.org/dataset/")
+        return _prefix_iri(id, self.documents, "documents", format_option("base", _EXAMPLE_BASE))
 
     def to_type_iri(self, id: str) -> str:
         """Return the absolute IRI of a type, a QID as Wikidata IRI, others with the prefix of documents.
 
         Raises `UsageError` if it needs a prefix and there is none.
         """
-        return _wikidata_iri(id) or _prefix_iri(id, self.documents, "types", "--base https://example.org/dataset/")
+        return _wikidata_iri(id) or _prefix_iri(id, self.documents, "types", format_option("base", _EXAMPLE_BASE))
 
     def to_entity_iri(self, id: str) -> str:
         """Return the absolute IRI of an entity, a QID as Wikidata IRI.
 
         Raise `UsageError` if it needs a prefix and there is none.
         """
-        option = "--entity-base https://en.wikipedia.org/wiki/"
+        option = format_option("entity_base", "https://en.wikipedia.org/wiki/")
         return _wikidata_iri(id) or _prefix_iri(id, self.entities, "entities", option)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import msgspec
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 
 from karat.formats.parsing.extra_fields import count_lost_metadata
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import Document, Label, Response
 from karat.model.errors import InputError
 from karat.model.output.text_layout import format_count
@@ -200,7 +200,7 @@ def convert_to_labels(run: Run, corpus: Corpus) -> Corpus:
 
     Documents that the run lacks or failed on are left out and counted, as are the scores and candidates of predictions.
     """
-    counts: Counter[str] = Counter(run.skipped)
+    counts = SkipCounter(run.skipped)
     responses = {response.id: response for response in run}
     documents = []
     for document in corpus:
@@ -212,7 +212,7 @@ def convert_to_labels(run: Run, corpus: Corpus) -> Corpus:
             prediction.score is not None or bool(prediction.candidates) for prediction in response.predictions
         )
         documents.append(_convert_response(document, response))
-    return Corpus.from_reader(documents, name=run.name, metadata=corpus.metadata, skipped=Counter(+counts))
+    return Corpus.from_reader(documents, name=run.name, metadata=corpus.metadata, skipped=counts)
 
 
 def _convert_response(document: Document, response: Response) -> Document:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus, drop_text_facts
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.run import Run
 from karat.model.tables import checks
 from karat.model.tables.arrow import Arrow
@@ -144,7 +144,7 @@ def _common_metadata(metadata: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 def _sum_skipped(items: Sequence[Corpus] | Sequence[Run]) -> dict[str, int]:
     """Add the counts of skipped items of several corpora or runs, by description."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     for part in items:
         skipped.update(part.skipped)
     return dict(skipped)

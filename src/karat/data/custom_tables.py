@@ -55,6 +55,14 @@ class CustomTables:
             self.check_readable(source)
         return None
 
+    def find_format_by_header(self, source: ByteSource) -> Format | None:
+        """Return the format of a CSV or TSV file whose header consists of the names of roles, or None."""
+        from karat.formats.parsing.surfaces.table_rows import is_nested, read_column_names
+
+        names = [] if source.is_folder or is_nested(source) else read_column_names(source)
+        columns = ColumnRoles.from_header(names)
+        return None if columns is None else CustomTables((columns,), report=self.report).find_format(source)
+
     def check_readable(self, source: ByteSource) -> None:
         """Raise an error that explains why a file in no known format is not a table with the requested columns.
 

@@ -19,6 +19,7 @@ from karat.matching.facts.facts import MENTION_TYPES, AnnotationFacts, label_fac
 from karat.matching.facts.label_traits import TRAITS
 from karat.matching.read.facets import get_facet
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.document import Document
 from karat.model.output.json_files import JsonRecord
 from karat.model.output.text_layout import format_count
@@ -250,7 +251,7 @@ def describe(corpus: Corpus, kb: KB | None = None, by: Sequence[str] = ()) -> De
         categories=_count_sorted(_list_values(corpus, "categories")),
         facets={name: _count_facet(corpus, name, facts) for name in by},
         undefined=undefined,
-        skipped=dict(corpus.skipped),
+        skipped=name_locations(corpus.skipped),
     )
 
 

@@ -136,6 +136,8 @@ def detect_format(source: Source, format_name: str | None, tables: CustomTables)
             expected=f"one of {choices}",
             remedy=f"{advice[0].upper()}{advice[1:]}",
         )
+    if (table := tables.find_format_by_header(source)) is not None:
+        return table
     tables.check_readable(source)
     raise _unknown_format_error(source)
 

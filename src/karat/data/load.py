@@ -37,6 +37,7 @@ from karat.matching.read.offset_conversion import CONVERTED, convert_offsets
 from karat.matching.read.pairing import pair_run
 from karat.matching.read.text_alignment import align_with_corpus, find_misplaced_responses, has_other_texts
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.defects import ErrorPolicy, collect_defects, get_error_policy
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
@@ -106,7 +107,7 @@ def load(
 
         with collect_defects(_merge_error_policy(on_error, duplicate_ids), "objects") as defects:
             corpus = to_corpus(source, spans_key) if columns is None else read_object_corpus(source, columns)
-        return replace(corpus, skipped={**corpus.skipped, **defects.counts})
+        return replace(corpus, skipped=merge_counts(corpus.skipped, defects.counts))
     return _load_gold(
         _Input(os.fspath(source), format, _merge_error_policy(on_error, duplicate_ids), _custom_tables_from(columns)),
         text=text,
@@ -198,7 +199,7 @@ class _RunSource(NamedTuple):
                     if self.tables.strict
                     else to_run(self.source, corpus, self.system, self.spans_key)
                 )
-            run = replace(run, skipped={**run.skipped, **defects.counts})
+            run = replace(run, skipped=merge_counts(run.skipped, defects.counts))
         return run if self.system in (None, run.name) else replace(run, name=self.system)
 
 
@@ -279,7 +280,7 @@ def align_run(corpus: Corpus, run: Run, policy: ErrorPolicy | None = None) -> Ru
         run = align_with_corpus(corpus, run)
         if policy.skip:
             run = run.drop_rows(checks.find_invalid_rows(find_misplaced_responses(corpus, run), run.locate_row))
-    return replace(run, skipped={**run.skipped, **defects.counts}) if defects.counts else run
+    return replace(run, skipped=merge_counts(run.skipped, defects.counts)) if defects.counts else run
 
 
 def convert_run_offsets(corpus: Corpus | None, run: Run, policy: ErrorPolicy) -> Run:
@@ -291,7 +292,7 @@ def convert_run_offsets(corpus: Corpus | None, run: Run, policy: ErrorPolicy) ->
         return run
     with collect_defects(replace(policy, offsets=OffsetKind.CODE_POINTS), run.file or run.name) as defects:
         run = convert_offsets(corpus, run, policy.offsets)
-    return replace(run, skipped={**run.skipped, **defects.counts})
+    return replace(run, skipped=merge_counts(run.skipped, defects.counts))
 
 
 class _Input(msgspec.Struct, frozen=True, dict=True):
@@ -402,7 +403,7 @@ def _mark_predictions(corpus: Corpus, source: Source, file_format: Format) -> Co
         f"{WARNING}labels of {source.label}, which has {file_format.prediction_mark} and so seems to be a file of "
         "predictions. Check that the gold standard comes first"
     )
-    return replace(corpus, skipped={**corpus.skipped, warning: len(corpus.labels)})
+    return replace(corpus, skipped=merge_counts(corpus.skipped, {warning: len(corpus.labels)}))
 
 
 def _read_corpus(source: Source, file_format: Format, *, text: bool, policy: ErrorPolicy) -> Corpus:
@@ -419,7 +420,7 @@ def _read_corpus(source: Source, file_format: Format, *, text: bool, policy: Err
         pause_garbage_collection(),
     ):
         corpus = file_format.read_corpus(source, text)
-    return replace(corpus, skipped={**corpus.skipped, **defects.counts})
+    return replace(corpus, skipped=merge_counts(corpus.skipped, defects.counts))
 
 
 def load_annotations(source: str, *, format: str | None = None) -> AnnotatedCorpus | None:
@@ -433,7 +434,7 @@ def _load_annotations(item: _Input) -> AnnotatedCorpus | None:
         return None
     with collect_defects(item.policy, item.source.label) as defects, track_progress(f"reading {item.source.label}"):
         annotated = item.detected_format.read_annotations(item.source)
-    return msgspec.structs.replace(annotated, skipped={**annotated.skipped, **defects.counts})
+    return msgspec.structs.replace(annotated, skipped=merge_counts(annotated.skipped, defects.counts))
 
 
 def load_unnamed_labels(source: str, *, format: str | None = None) -> AnnotatedCorpus:
@@ -506,7 +507,7 @@ def _read_run(source: Source, file_format: Format, gold: Callable[[], Corpus] | 
     ):
         run = _read_predictions(source, file_format, gold)
     file = None if source.path == "-" else source.path
-    return replace(run, skipped={**run.skipped, **defects.counts}, file=file)
+    return replace(run, skipped=merge_counts(run.skipped, defects.counts), file=file)
 
 
 def _read_predictions(source: Source, file_format: Format, gold: Callable[[], Corpus] | None) -> Run:
@@ -536,7 +537,7 @@ def _load_gold_and_predictions(item: _Input, *, text: bool) -> tuple[Corpus, Run
         with collect_defects(item.policy, item.source.label) as defects, pause_garbage_collection():
             corpus, run = item.detected_format.read_both(item.source)
         run = _add_manifest(item, run)
-        corpus = replace(corpus, skipped={**corpus.skipped, **defects.counts})
+        corpus = replace(corpus, skipped=merge_counts(corpus.skipped, defects.counts))
     else:
         corpus, run = _load_gold(item, text=text), _load_predictions(item)
     linker = run.metadata.get("linker") or run.metadata.get("linked_by")

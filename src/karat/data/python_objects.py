@@ -37,6 +37,7 @@ from karat.formats.plugins.hf_datasets import (
 )
 from karat.formats.plugins.spacy_docbin import read_doc
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts, locate_positive, merge_counts
 from karat.model.document import (
     UNLINKED,
     Document,
@@ -98,7 +99,7 @@ def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
     """
     if _is_dataset(data) and not _has_mention_rows(data) and spans_key is None:
         return build_corpus(_to_arrow(data), _get_dataset_name(data, "dataset"), "dataset")
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     items = _to_list(data, skipped)
     _check_spans_key(items, spans_key)
     if items and all(isinstance(item, Document) for item in items):
@@ -110,7 +111,8 @@ def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
         return Corpus.from_reader(documents, name=name, metadata=metadata)
     if _are_mentions(items):
         mentions = read_mentions(items)
-        return build_blank_corpus(mentions._replace(skipped=skipped + Counter(mentions.skipped)), name=name)
+        skipped.update(mentions.skipped)
+        return build_blank_corpus(mentions._replace(skipped=skipped), name=name)
     if not items or not all(_is_doc(_get_doc(item)) for item in items):
         raise _unreadable_error(
             data,
@@ -122,7 +124,8 @@ def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
         content = read_doc(doc, skipped, spans_key)
         doc_id = content.id if doc is item else _read_context_id(item[1])
         skipped["documents without an id (numbered)"] += doc_id is None
-        labels = merge_duplicate_labels(content.to_labels(skipped), skipped)
+        with locate_counts(f"document {doc_id or str(number)!r}"):
+            labels = merge_duplicate_labels(content.to_labels(skipped), skipped)
         documents.append(Document(doc_id or str(number), doc.text, labels, meta=content.meta))
     return Corpus.from_reader(documents, name="docs", skipped=skipped)
 
@@ -186,7 +189,7 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
     """
     if _is_dataset(data) and not _has_mention_rows(data) and spans_key is None:
         return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     items: list[ForeignObject] = [*data.items()] if isinstance(data, Mapping) else _to_list(data, skipped)
     if _is_empty_list(data):
         raise UsageError(
@@ -285,7 +288,7 @@ def read_mentions(data: ForeignObject) -> MentionList:
     The entity None is NIL; a mention without the field, or with a missing value in a data frame, is unlinked. Repeated
     mentions are merged and counted. Raise `UsageError` for other objects, and `InputError` for an invalid mention.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     labels: dict[str, list[Label]] = {}
     mentions = list_mentions(data, skipped)
     _check_field_names(mentions, _LABEL_FIELDS, "mentions", skipped, has_document=True)
@@ -297,7 +300,11 @@ def read_mentions(data: ForeignObject) -> MentionList:
         fields |= {"types": _read_types(item, where)} | ({} if entity is UNLINKED else {"entity": entity})
         _count_unread(_UNREAD_LABEL_FIELDS, set(item) - _LABEL_FIELDS, skipped)
         labels.setdefault(_read_document_id(item, where, None), []).append(_to_struct(fields, Label, where))
-    return MentionList({id: merge_duplicate_labels(mentions, skipped) for id, mentions in labels.items()}, +skipped)
+    merged = {}
+    for id, mentions_of_document in labels.items():
+        with locate_counts(f"document {id!r}"):
+            merged[id] = merge_duplicate_labels(mentions_of_document, skipped)
+    return MentionList(merged, locate_positive(skipped, ""))
 
 
 def list_mentions(data: ForeignObject, skipped: Counter[str] | None = None) -> list[Mapping[str, ForeignObject]]:
@@ -305,7 +312,7 @@ def list_mentions(data: ForeignObject, skipped: Counter[str] | None = None) -> l
 
     Missing links are counted in `skipped`. Raise `UsageError` for other objects.
     """
-    items = _to_list(data, Counter() if skipped is None else skipped)
+    items = _to_list(data, SkipCounter() if skipped is None else skipped)
     if not _are_mentions(items) and not _is_empty_list(data):
         raise _unreadable_error(data, "a list of (document, start, end, entity), or a data frame with these columns")
     return [_to_dictionary(item) for item in items]
@@ -320,7 +327,9 @@ def build_blank_corpus(
     """
     labels = {**dict.fromkeys(other_ids, ()), **mentions.labels}
     documents = make_blank_documents(labels, min_length)
-    return Corpus.from_reader(documents, name=name, skipped={**mentions.skipped, NO_TEXT_NOTE: len(documents)})
+    return Corpus.from_reader(
+        documents, name=name, skipped=merge_counts(mentions.skipped, {NO_TEXT_NOTE: len(documents)})
+    )
 
 
 class _SurfacePrediction(NamedTuple):
@@ -887,7 +896,9 @@ def _build_response(document: _DocumentPredictions, texts: GoldTexts, skipped: C
         )
         skipped[_TEXT_MISMATCH] += differs and is_token_text
         surfaces.append(surface if differs and not is_token_text else None)
-    return check_surfaces(response, surfaces, document.text, texts, f"document {document.document!r}", skipped)
+    location = f"document {document.document!r}"
+    with locate_counts(location):
+        return check_surfaces(response, surfaces, document.text, texts, location, skipped)
 
 
 def _normalise_surface(text: str) -> str:

@@ -9,8 +9,10 @@ import msgspec
 
 from karat.kb.protocol import KB
 from karat.model.corpus import STEPS_KEY, Corpus
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.document import Document
 from karat.model.errors import UsageError
+from karat.model.output.command_options import format_option
 from karat.model.registry import get_plugin
 from karat.model.run import Run
 from karat.model.spec.step import DocumentChange, Step
@@ -64,7 +66,7 @@ def apply_steps(corpus: Corpus, names: Sequence[str], kb: KB | None = None) -> t
         name=corpus.name,
         metadata={**corpus.metadata, STEPS_KEY: description} if description else corpus.metadata,
     )
-    return replace(result, skipped={**corpus.skipped, **_count_excluded(changes)}), changes
+    return replace(result, skipped=merge_counts(corpus.skipped, _count_excluded(changes))), changes
 
 
 def _get_document_change(name: str, step: Step, kb: KB | None, documents: Sequence[Document]) -> DocumentChange:
@@ -76,7 +78,7 @@ def _get_document_change(name: str, step: Step, kb: KB | None, documents: Sequen
         assert step.apply is not None, "a step has a change, with or without a knowledge base"
         return step.apply
     if kb is None:
-        raise UsageError(f"the step {name} needs a knowledge base. Pass one with --kb NAME.")
+        raise UsageError(f"the step {name} needs a knowledge base. Pass one with {format_option('kb')}.")
     return step.build_from_kb(kb, documents)
 
 
@@ -90,7 +92,7 @@ def filter_run(run: Run, before: Corpus, after: Corpus) -> Run:
     if not rows:
         return run
     rest = run.drop_rows(rows)
-    return replace(rest, skipped={**rest.skipped, "responses to documents that steps excluded": len(rows)})
+    return replace(rest, skipped=merge_counts(rest.skipped, {"responses to documents that steps excluded": len(rows)}))
 
 
 def _measure_size(documents: Sequence[Document]) -> CorpusSize:

@@ -9,6 +9,7 @@ from typing import Final
 from karat.data.load import load, load_annotations
 from karat.formats.parsing.lines import decode_utf8
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import Document
 from karat.model.errors import InputError
 from karat.storage.files import Source
@@ -29,7 +30,7 @@ def load_texts(names: Sequence[str], *, format: str | None = None) -> Corpus:
     `.txt` is then read in this format. Empty files are skipped, and gold labels are dropped; both are counted in
     `Corpus.skipped`. Raise `InputError` if no text remains, and for duplicate ids.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     documents = [
         document
         for name in names

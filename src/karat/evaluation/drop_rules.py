@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from karat.kb.protocol import KB
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.errors import UsageError
+from karat.model.output.command_options import format_option
 from karat.model.run import Run
 from karat.model.surface import is_lowercase
 from karat.model.tables import checks
@@ -165,7 +166,7 @@ def _iterate_prediction_texts(data: _RuleInput) -> Iterator[str]:
 def _decide_by_name(data: _RuleInput) -> _Decision:
     """Decide the rule `non-named` by the entity's name in the knowledge base; raise if there is none."""
     if data.kb is None:
-        raise UsageError("the rule non-named needs names from a knowledge base. Pass one with --kb.")
+        raise UsageError(f"the rule non-named needs names from a knowledge base. Pass one with {format_option('kb')}.")
     names = data.kb.names
 
     def has_lowercase_name(ids: Sequence[str]) -> list[bool | None]:

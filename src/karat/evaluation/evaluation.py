@@ -64,6 +64,7 @@ from karat.matching.facts.facts import Facts
 from karat.matching.read.pairing import BLOCK
 from karat.model.caches.deferred_field import Deferred
 from karat.model.corpus import NO_LABELS_NOTE, STEPS_KEY, Corpus, DataName
+from karat.model.counts.skip_counter import LocatedCounts, get_locations, name_locations
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
 from karat.model.measure_name import MeasureName, ViewName
@@ -85,7 +86,7 @@ from karat.model.tables.columns import Bools, Longs
 from karat.model.tables.facet_values import NONE
 from karat.stats.samples.confidence_intervals import IntervalMethod
 
-_READER_NOTES = frozenset(f"predictions: {note}" for note in (NOT_FOUND, TOO_FREQUENT))
+_READER_NOTES = tuple(f"predictions: {note}" for note in (NOT_FOUND, TOO_FREQUENT))
 """Notes of readers on invented mentions, which the notes in `INVENTED_NOTES` replace."""
 
 
@@ -167,7 +168,7 @@ class InMemorySource(msgspec.Struct, frozen=True, eq=False, dict=True):
         return (corpus.name, corpus.metadata), (run.name, run.metadata)
 
     @property
-    def skipped(self) -> dict[str, int]:
+    def skipped(self) -> Mapping[str, int]:
         """Counts of items that the readers skipped, by description."""
         return describe_skipped(self.inputs.corpus.skipped, self.inputs.run.skipped)
 
@@ -785,11 +786,15 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
             **{note: count for note, count in self.source.skipped.items() if note not in _READER_NOTES},
             **sums,
         }
-        return {
+        locations = get_locations(self.source.skipped)
+        invented = tuple(dict.fromkeys(location for note in _READER_NOTES for location in locations.get(note, ())))
+        listed_counts = {
             description: count
             for description, count in counts.items()
             if (count and WARNING not in description) or description.startswith("predictions dropped by ")
         }
+        locations = {**locations, **dict.fromkeys(INVENTED_NOTES.values(), invented)}
+        return name_locations(LocatedCounts(listed_counts, locations))
 
     def _sort_notes(self) -> tuple[str, ...]:
         """Return all notes, warnings first."""

@@ -24,6 +24,7 @@ from karat.evaluation.plan import Plan
 from karat.evaluation.thresholds import Steps, join_steps
 from karat.matching.judge.neleval_keys import CrossDocumentData, merge_blocks
 from karat.matching.read.task_data import DataCounts
+from karat.model.counts.skip_counter import SkipCounter, locate_positive, rename_counts
 from karat.model.results.clusters import ClusterMembers
 from karat.model.results.ranking import Ranking
 from karat.model.results.statistics import Statistics
@@ -35,15 +36,14 @@ _MERGE_SIZE = 1_000_000  # pairs of mention and cluster that are collected befor
 _MAX_PAIRS = 20_000_000  # pairs that are kept at most, about two gigabytes
 
 
-def describe_skipped(gold: Mapping[str, int], predictions: Mapping[str, int]) -> dict[str, int]:
+def describe_skipped(gold: Mapping[str, int], predictions: Mapping[str, int]) -> Mapping[str, int]:
     """Return the counts of both readers by description, each behind the name of its file.
 
     Systems write their counts with the noun, such as `predictions found in different case`.
     """
-    counts = Counter({f"gold: {description}": count for description, count in gold.items()})
-    for description, count in predictions.items():
-        counts[f"predictions: {description.removeprefix('predictions ')}"] += count
-    return dict(counts)
+    counts = SkipCounter(rename_counts(gold, "gold: {}".format))
+    counts.update(rename_counts(predictions, lambda text: f"predictions: {text.removeprefix('predictions ')}"))
+    return locate_positive(counts, "")
 
 
 class DocumentOrder:

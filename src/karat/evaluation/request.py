@@ -30,6 +30,7 @@ from karat.kb.protocol import KB
 from karat.matching.weighting.membership import WHOLE, Membership, parse_membership
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.measure_name import MeasureName, ViewName, parse_measure
+from karat.model.output.command_options import format_option
 from karat.model.profile_signatures import format_profile, format_relations, get_profile
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.run import VOCABULARY
@@ -154,10 +155,13 @@ class Request:
             overrides = {"ids": str(Ids.RESOLVED), **overrides}
         conventions = Conventions.from_settings({**profile_spec.settings, **overrides})
         if conventions.ids is Ids.RESOLVED and kb is None:
-            raise UsageError("ids=resolved needs a knowledge base. Pass one with --kb, or set ids=as-written.")
+            raise UsageError(
+                f"ids=resolved needs a knowledge base. Pass one with {format_option('kb')}, or set ids=as-written."
+            )
         if conventions.unknown_ids is UnknownIds.ALIKE and kb is None:
             raise UsageError(
-                "unknown-ids=alike needs a knowledge base. Pass one with --kb, or set unknown-ids=distinct."
+                f"unknown-ids=alike needs a knowledge base. Pass one with {format_option('kb')}, or set "
+                "unknown-ids=distinct."
             )
         membership = parse_membership(conventions.membership)
         table_measures = select_table_measures(profile_spec, conventions, overrides.get("match"), measures)
@@ -438,7 +442,9 @@ def _check_overrides(setting_texts: Mapping[str, str]) -> dict[str, str]:
     Raise `UnknownNameError` if a name is no setting at all, and `UsageError` for `kb`.
     """
     if "kb" in setting_texts:
-        raise UsageError("kb is not a setting: signatures only record it. Pass the knowledge base with --kb or kb=.")
+        raise UsageError(
+            f"kb is not a setting: signatures only record it. Pass the knowledge base with {format_option('kb')}."
+        )
     for name in setting_texts:
         if name not in SIGNED_SETTINGS:
             raise UnknownNameError("setting", name, SIGNED_SETTINGS)

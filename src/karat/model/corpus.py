@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.caches.value_cache import ValueCache
+from karat.model.counts.skip_counter import locate_positive
+from karat.model.defects import get_defects
 from karat.model.document import Document
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.output.text_layout import format_count
@@ -82,7 +84,7 @@ class Corpus(TableDisplay, ValueCache):
     labels: Mentions = field(repr=False)
     """All gold labels as columns."""
     skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
-    """Counts of what the reader skipped or repaired, by description."""
+    """Counts of what the reader skipped or repaired, by description; results name the first three locations of each."""
     tokens: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=dict, repr=False)
     """The start and end offsets of each document's tokens, if the source is a token table.
 
@@ -123,7 +125,7 @@ class Corpus(TableDisplay, ValueCache):
         table = to_table(documents, GOLD)
         locate_row = locate_row or checks.locate_by_id(table)
         corpus = cls.from_table(table, name=name, metadata=metadata or {}, locate_row=locate_row)
-        return replace(corpus, skipped={description: count for description, count in (skipped or {}).items() if count})
+        return replace(corpus, skipped=locate_positive(skipped or {}, get_defects().label))
 
     @classmethod
     def from_table(

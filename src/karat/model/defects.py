@@ -7,7 +7,6 @@ A reader wraps each separable part in `isolate_defects`. The caller that opens a
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,6 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
+from karat.model.counts.skip_counter import SkipCounter, locate_counts, locate_positive, merge_counts, name_locations
 from karat.model.errors import InputError
 from karat.model.offsets.offset_kinds import OffsetKind
 
@@ -68,7 +68,7 @@ class Defects(msgspec.Struct):
     """The first defect."""
     renamed: int = 0
     """The number of renamed documents."""
-    other_counts: Counter[str] = msgspec.field(default_factory=Counter)
+    other_counts: SkipCounter = msgspec.field(default_factory=SkipCounter)
     """Further counts for the report, by description."""
     _kinds: dict[str, _DefectKind] = msgspec.field(default_factory=dict)
 
@@ -95,13 +95,14 @@ class Defects(msgspec.Struct):
         return InputError(first.where, actual=actual, expected=first.expected, remedy=first.remedy)
 
     @property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> Mapping[str, int]:
         """The number of skipped and of renamed documents and all positive `other_counts`, by description."""
         kinds = self._kinds.values()
         skipped = {
             f"skipped, expected {kind.expected} (at {self._format_locations(kind)})": kind.count for kind in kinds
         }
-        return skipped | ({RENAMED_NOTE: self.renamed} if self.renamed else {}) | +self.other_counts
+        counts = skipped | ({RENAMED_NOTE: self.renamed} if self.renamed else {})
+        return merge_counts(counts, locate_positive(self.other_counts, self.label))
 
     def _format_locations(self, kind: _DefectKind) -> str:
         """Return the first locations of a kind of defect, separated by commas; the file name is written once."""
@@ -143,7 +144,7 @@ def collect_defects(policy: ErrorPolicy, label: str) -> Iterator[Defects]:
     finally:
         _DEFECTS.reset(token)
     if policy.on_skip is not None and defects.counts:
-        policy.on_skip(label, defects.counts)
+        policy.on_skip(label, name_locations(defects.counts))
 
 
 def get_defects() -> Defects:
@@ -168,22 +169,30 @@ def skip_or_raise(problem: InputError) -> None:
 
 
 @contextmanager
-def isolate_defects() -> Iterator[None]:
-    """Treat an `InputError` in the block as a defect: count it and leave the block, or raise it, as the policy says."""
+def isolate_defects(location: str | None = None) -> Iterator[None]:
+    """Treat an `InputError` in the block as a defect: count it and leave the block, or raise it, as the policy says.
+
+    `location` is that of the part that the block reads, for what it skips or repairs.
+    """
     try:
-        yield
+        with locate_counts(location):
+            yield
     except InputError as problem:
         skip_or_raise(problem)
 
 
-def map_valid(items: Iterable[_S], convert: Callable[[_S], _T]) -> Iterator[tuple[_S, _T]]:
+def map_valid(
+    items: Iterable[_S], convert: Callable[[_S], _T], locate: Callable[[_S], str] | None = None
+) -> Iterator[tuple[_S, _T]]:
     """Yield each item with `convert(item)`; an item on which it raises `InputError` is skipped and counted.
 
-    The error is raised instead if the policy does not skip.
+    The error is raised instead if the policy does not skip. `locate` returns the location of an item, for what
+    `convert` skips or repairs.
     """
     for item in items:
         try:
-            value = convert(item)
+            with locate_counts(None if locate is None else locate(item)):
+                value = convert(item)
         except InputError as problem:
             skip_or_raise(problem)
             continue

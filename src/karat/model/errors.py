@@ -98,14 +98,16 @@ class ResponseError(KaratError):
 class UnknownNameError(KaratError):
     """An unknown name; the message suggests similar names and lists the known ones.
 
-    `kind` is the noun for such names, such as `measure`.
+    `kind` is the noun for such names, such as `measure`. `meant` is the known name that other tools call so; without
+    it, similar names are suggested.
     """
 
-    def __init__(self, kind: str, name: str, known_names: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known_names: Iterable[str], *, meant: str | None = None) -> None:
         self.kind = kind
         self.name = name
         self.known_names = tuple(sorted(known_names))
-        hint = f" {format_suggestions(suggest_names(name, self.known_names))}".rstrip()
+        suggestions = suggest_names(name, self.known_names) if meant is None else [meant]
+        hint = f" {format_suggestions(suggestions)}".rstrip()
         listed = ", ".join(self.known_names[:_MAX_LISTED]) or "none"
         more = f" and {len(self.known_names) - _MAX_LISTED} more" if len(self.known_names) > _MAX_LISTED else ""
         super().__init__(f"unknown {kind} {shorten(repr(name), _MAX_NAME)}.{hint} Known: {listed}{more}.")

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from karat.model.caches.value_cache import ValueCache
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import locate_positive, merge_counts
 from karat.model.defects import get_defects
 from karat.model.document import Document, Prediction, Response
 from karat.model.output.text_layout import format_count
@@ -83,7 +84,7 @@ class Run(TableDisplay, ValueCache):
     locate_row: checks.RowLocator = field(repr=False)
     """Return the source location of a row, for messages."""
     skipped: Mapping[str, int] = field(default_factory=dict, repr=False)
-    """Counts of what the reader skipped or repaired, by description."""
+    """Counts of what the reader skipped or repaired, by description; results name the first three locations of each."""
     texts: Arrow | None = field(default=None, repr=False)
     """The texts in the prediction file, null if missing; dropped once aligned with the gold texts."""
     n_invented: int = field(default=0, repr=False)
@@ -136,7 +137,7 @@ class Run(TableDisplay, ValueCache):
             locate_row=locate_row or checks.locate_by_id(table),
             texts=text_array,
         )
-        return replace(run, skipped={description: count for description, count in (skipped or {}).items() if count})
+        return replace(run, skipped=locate_positive(skipped or {}, get_defects().label))
 
     @classmethod
     def from_gold(cls, corpus: Corpus, *, name: str = "gold") -> Run:
@@ -155,7 +156,7 @@ class Run(TableDisplay, ValueCache):
         )
         texts = None if corpus.skipped.get(NO_TEXT_NOTE) else corpus.table.column("text")
         n_others = len(corpus.labels) - sum(is_predicted)
-        skipped = {**corpus.skipped, OTHER_LABELS_NOTE: n_others} if n_others else corpus.skipped
+        skipped = merge_counts(corpus.skipped, {OTHER_LABELS_NOTE: n_others}) if n_others else corpus.skipped
         return replace(cls.from_responses(responses, name=name, predictions="labels"), skipped=skipped, texts=texts)
 
     @classmethod

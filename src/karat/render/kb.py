@@ -8,6 +8,7 @@ from karat.data.id_resolution import Resolution
 from karat.kb.protocol import IdStatus
 from karat.kb.snapshot.manifest import SnapshotManifest, SnapshotSource
 from karat.kb.snapshot.table_schemas import TABLE_SCHEMAS
+from karat.model.counts.skip_counter import name_locations
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
 from karat.render.tables import UNDEFINED, draw_text, get_layout
@@ -98,7 +99,7 @@ def encode_resolution(resolution: Resolution) -> bytes:
         ids={str(status): list(ids) for status, ids in resolution.ids_by_status.items()},
         new_ids=dict(resolution.new_ids),
         conflicts=resolution.n_conflicts,
-        skipped=dict(resolution.skipped),
+        skipped=name_locations(resolution.skipped),
     )
     return encode_indented(content)
 
@@ -115,7 +116,9 @@ def render_resolution(resolution: Resolution, *, list_ids: bool = False, width: 
     ]
     blocks = [f"{resolution.data_name} by {resolution.kb_label}", draw_text(rows, width=width)]
     if resolution.skipped:
-        blocks.append("\n".join(f"read: {name} {count:,}" for name, count in resolution.skipped.items()))
+        blocks.append(
+            "\n".join(f"read: {name} {count:,}" for name, count in name_locations(resolution.skipped).items())
+        )
     if list_ids:
         blocks += [
             "\n".join(_format_change(id, status, resolution) for id in ids)

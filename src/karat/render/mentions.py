@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NO_LINK, Mentions
@@ -40,7 +41,7 @@ def display(data: Corpus | Run, layout: str) -> str:
     )
     blocks = [f"{data.name}@{data.digest}: {counts}", page_layout.draw([columns, *rows], left)]
     blocks += [f"and {_format_count(len(mentions) - _MAX_MENTIONS, f'more {noun}')}"] * (len(mentions) > _MAX_MENTIONS)
-    blocks += [f"{name}: {count}" for name, count in data.skipped.items()]
+    blocks += [f"{name}: {count}" for name, count in name_locations(data.skipped).items()]
     blocks += [f"{key}: {value}" for key, value in data.metadata.items()]
     return page_layout.join(blocks)
 

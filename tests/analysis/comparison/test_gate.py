@@ -261,8 +261,8 @@ def test_documents_without_the_field_for_predictions_are_noted(karat_cli, tmp_pa
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     ran = karat_cli("gate", paths[1], "--baseline", paths[0], "--max-drop", "0.5", "--max-failed", "0")
     assert ran.code == 0
-    note = "new on tiny: predictions: documents without `entity_mentions` (read as without predictions): 2"
-    assert note in " ".join(ran.out.split())
+    note = "predictions: documents without `entity_mentions` (read as without predictions) (in line 39, 40): 2"
+    assert f"new on tiny: {note}" in " ".join(ran.out.split())
 
 
 def test_all_notes_are_printed(karat_cli, tmp_path):

@@ -23,6 +23,7 @@ from karat.model.corpus import Corpus
 from karat.model.errors import KaratError, UsageError
 from karat.model.finegrained_scheme import NODES
 from karat.model.measure_name import parse_measure
+from karat.model.output.command_options import format_option, format_setting
 from karat.model.output.progress import track_progress
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import list_plugins
@@ -222,7 +223,7 @@ def _record_inapplicable(
     """Add the failure of a combination on the datasets `unknown` to `attempts`, and return it with the reason."""
     reason = (
         "no gold id starts with a prefix of its knowledge base, so any two ids would match: compare with "
-        f"--profile {combination.profile} --set prefixes=…"
+        f"{format_option('profile', combination.profile)} and {format_setting('prefixes', '…')}"
     )
     suffix = "" if unknown == grid.common_datasets else f" on {', '.join(unknown)}"
     attempts.failures[f"{combination.profile}{suffix}"] = reason

@@ -13,6 +13,7 @@ from karat.analysis.comparison.grid import Grid, GridCell
 from karat.analysis.comparison.options import CORRECTIONS, TESTS, ComparisonOptions
 from karat.analysis.comparison.samples import Estimate, Samples, build_samples
 from karat.model.measure_name import MeasureName
+from karat.model.output.command_options import format_option
 from karat.model.output.progress import track_progress
 from karat.model.output.text_layout import format_count
 from karat.model.results.result import Result
@@ -433,7 +434,7 @@ def random_verdict_warnings(datasets: Sequence[DatasetScores], options: Comparis
     draws = f"{options.permutations} {TESTS[options.test]}"
     return [
         f"too close to alpha {options.alpha:g} for {draws}, another seed may change the verdict: {', '.join(names)}. "
-        f"Use --permutations {100 * options.permutations}"
+        f"Use {format_option('permutations', 100 * options.permutations)}"
     ]
 
 

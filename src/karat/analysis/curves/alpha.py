@@ -20,6 +20,7 @@ from karat.kb.protocol import KB
 from karat.matching.weighting.membership import PRESETS
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.keywords import check_keywords
+from karat.model.output.command_options import format_setting
 from karat.model.results.result import WeightSums
 from karat.model.results.statistics import Statistics
 from karat.model.signature import Signature
@@ -139,7 +140,7 @@ def compute_alpha_curve(evaluation: Evaluation, request: Request, preset: str = 
     if preset not in PRESETS:
         raise UsageError(
             f"membership {preset} has no parameter alpha. Use {' or '.join(PRESETS)}, or score it with "
-            f"--set membership={preset}."
+            f"{format_setting('membership', preset)}."
         )
     if "membership" in request.overrides:
         raise UsageError(

@@ -29,6 +29,7 @@ from karat.model.errors import UnknownNameError, UsageError
 from karat.model.finegrained_scheme import DIMENSIONS
 from karat.model.items import GoldItems, PredictedItems
 from karat.model.keywords import check_keywords
+from karat.model.output.command_options import format_option
 from karat.model.results.result import WeightSums
 from karat.model.results.statistics import Statistics
 from karat.model.spec.settings.conventions import Alternatives, GoldMentionAlignment, Groups
@@ -163,7 +164,7 @@ def _plan_exact_view(evaluation: Evaluation) -> Plan:
         hint = f" and {', '.join(missing_settings)}" if missing_settings else ""
         raise UsageError(
             f"a category curve needs the relation strong and given mentions (task d2kb, gold-mentions=exact){hint}. "
-            "Use --profile finegrained."
+            f"Use {format_option('profile', 'finegrained')}."
         )
     return plan
 

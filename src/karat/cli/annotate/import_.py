@@ -8,6 +8,7 @@ from karat.cli.arguments import check_paths
 from karat.cli.options.declaration import karat_command, option
 from karat.cli.options.reading import input_options
 from karat.cli.output import echo
+from karat.model.counts.skip_counter import name_locations
 
 
 @karat_command()
@@ -52,5 +53,5 @@ def command(
         annotated = name_annotator(annotated, annotator)
     counts = open_or_create(store, annotated, name=name, guidelines=guidelines)
     echo(f"{store}: {format_count(len(annotated.documents), 'document')}, {format_counts(counts) or 'no labels'}")
-    for description, count in annotated.skipped.items():
+    for description, count in name_locations(annotated.skipped).items():
         echo(f"  {description}: {count:,}")

@@ -11,6 +11,7 @@ import msgspec
 
 from karat.data.load import load
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.document import Document, Header, Label, Prediction
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import JsonError, decode_exact_json, decode_json
@@ -95,15 +96,14 @@ def prepare_predictions(run: Run, gold: Corpus | None = None) -> LintInput:
     texts = {} if gold is None else dict(zip(gold.ids.to_pylist(), gold.texts, strict=True))
     if gold is None and run.texts is not None:
         texts = dict(zip(run.ids.to_pylist(), run.texts.to_pylist(), strict=True))
-    documents, skipped = [], Counter(run.skipped)
+    documents, skipped = [], SkipCounter(run.skipped)
     for response in run:
         spaces = " " * max((prediction.end for prediction in response.predictions), default=0)
         text = texts.get(response.id)
         skipped[f"predicted documents without text in {gold.name if gold else run.name}"] += text is None
         labels = tuple(_to_label(prediction) for prediction in response.predictions)
         documents.append(Document(response.id, spaces if text is None else text, labels, tags=response.tags))
-    nonzero = {description: count for description, count in skipped.items() if count}
-    return LintInput(run.name, documents, run.metadata, nonzero, has_predictions=True)
+    return LintInput(run.name, documents, run.metadata, locate_positive(skipped, run.name), has_predictions=True)
 
 
 def _to_label(prediction: Prediction) -> Label:

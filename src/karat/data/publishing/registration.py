@@ -30,6 +30,7 @@ from karat.data.publishing.manifest import (
     read_manifest,
 )
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.errors import InputError, UnknownNameError, UsageError
 from karat.model.json.decoder import decode_json
 from karat.model.output.json_files import encode_indented
@@ -129,7 +130,7 @@ def build_publication(
             labels=len(corpus.labels),
             tags=sum(len(document.tags) for document in corpus),
             metadata=dict(corpus.metadata),
-            skipped={**corpus.skipped, **({TOKENS_NOTE: len(corpus.tokens)} if corpus.tokens else {})},
+            skipped={**name_locations(corpus.skipped), **({TOKENS_NOTE: len(corpus.tokens)} if corpus.tokens else {})},
         )
     guideline_files = []
     for source in map(Source, guidelines):

@@ -19,6 +19,7 @@ from karat.matching.facts.facts import Facts
 from karat.matching.read.facets import document_facet_values, get_facet
 from karat.matching.read.pairing import pair_run
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.output.json_files import JsonFile, JsonRecord, encode_indented
@@ -169,7 +170,7 @@ def split_corpus(
         duplicate_documents=sum(map(len, duplicates)),
         overlaps=tuple(measure_overlaps(corpora, training)),
         metadata=dict(corpus.metadata),
-        skipped=dict(corpus.skipped),
+        skipped=name_locations(corpus.skipped),
     )
     return SplitResult(record, corpora)
 

@@ -43,6 +43,8 @@ _NAME, _SPACES, _UNDERSCORES = "title", "title ", "title_"
 _NO_TITLE = "text"
 _NIL_LIKE = "ids like NIL"
 _NUMBERS = "numbers"
+_LOWERCASE_QIDS = "QIDs in lower case"  # other ids, since case counts, so their writer must correct them
+_LOWERCASE_QID = re.compile("q[1-9][0-9]*")
 _SHORT_TITLE = re.compile("[A-PR-Z]?0")  # the kinds of numbers and of a letter and a number, besides items of Wikidata
 TITLE_KINDS = frozenset({_NAME, _SPACES, _UNDERSCORES})
 """The kinds of titles of Wikipedia."""
@@ -52,6 +54,7 @@ _TITLES = {
     _UNDERSCORES: "names with underscores",
     _NO_TITLE: "other texts",
     "0": _NUMBERS,
+    "q0": _LOWERCASE_QIDS,
 }
 
 
@@ -232,6 +235,7 @@ _PATTERNS = (
     (r"^[^\s:/_]+(?: [^\s:/_]+)+$", "a b"),
     (r"^[A-Z]?[a-z]{2,}$", "ab"),
     (r"^[0-9]+$", "1"),
+    (rf"^{_LOWERCASE_QID.pattern}$", "q1"),
 )
 """Patterns of ids that are equivalent to a single representative, so that not every id is inspected."""
 
@@ -280,6 +284,8 @@ def get_id_kind(id: str) -> str:
     """
     if re.search(NIL_LIKE_WORD, id):
         return _NIL_LIKE
+    if _LOWERCASE_QID.fullmatch(id):
+        return "q0"
     kind = id_pattern(id)
     if kind != _NAME:
         return kind
@@ -495,6 +501,8 @@ def _suggest_remedy(
         and count_unmatched(lambda scheme: scheme.replace(WIKIPEDIA, DBPEDIA)) < n_unmatchable
     ):
         return f"try {format_setting('ids', 'bridged')}"
+    if _LOWERCASE_QIDS in gold.schemes.keys() ^ predictions.schemes.keys():
+        return "write QIDs with a capital letter, Q64 for q64"
     spellings = [{_TITLES[_SPACES], _TITLES[_UNDERSCORES]} & side.schemes.keys() for side in (gold, predictions)]
     if len(spellings[0]) == len(spellings[1]) == 1 and spellings[0] != spellings[1]:
         return "write names in the same way on both sides"

@@ -23,6 +23,7 @@ from karat.matching.read.offset_fit import OffsetFit, check_offsets
 from karat.matching.read.pairing import Pairing
 from karat.matching.read.read_options import ReadOptions, canonical_ids, find_nil_items
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import merge_counts, name_locations
 from karat.model.output.command_options import format_setting
 from karat.model.output.text_layout import format_count
 from karat.model.results.failures import FAILED_NOTE, describe_failures, group_by_error, sort_failures
@@ -146,7 +147,10 @@ def format_input_notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tup
 
 def find_warnings(corpus: Corpus, run: Run) -> list[str]:
     """Return the warnings about a corpus and a run that their evaluation has as notes, for outputs without notes."""
-    return [*list_reader_warnings({**corpus.skipped, **run.skipped}), *find_offset_warnings(corpus, run)]
+    return [
+        *list_reader_warnings(name_locations(merge_counts(corpus.skipped, run.skipped))),
+        *find_offset_warnings(corpus, run),
+    ]
 
 
 def find_offset_warnings(corpus: Corpus, run: Run) -> list[str]:
@@ -160,7 +164,7 @@ def list_reader_warnings(skipped: Mapping[str, int]) -> list[str]:
     """Return the warnings among the counts of a reader."""
     return [
         f"{WARNING}{count:,} {description.partition(WARNING)[2]}"
-        for description, count in skipped.items()
+        for description, count in name_locations(skipped).items()
         if WARNING in description
     ]
 

@@ -359,7 +359,7 @@ class DistributedSource(msgspec.Struct, frozen=True, eq=False, dict=True):
         return (self.gold.name, self.gold.metadata), (self.predictions.name, self.predictions.metadata)
 
     @property
-    def skipped(self) -> dict[str, int]:
+    def skipped(self) -> Mapping[str, int]:
         """Counts of items that the readers skipped, by description."""
         return describe_skipped(self.gold.skipped, self.predictions.skipped)
 

@@ -10,6 +10,7 @@ from typing import IO, NamedTuple, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from karat.model.counts.skip_counter import locate_counts
 from karat.model.defects import skip_or_raise
 from karat.model.errors import InputError
 from karat.model.limits import get_limit, limit_error
@@ -112,7 +113,8 @@ def parse_lines(source: ByteSource, parse: Callable[[Line], _T | None]) -> Itera
     for number, raw in enumerate(read_raw_lines(source), 1):
         without_bom = raw.removeprefix(_BOM) if number == 1 else raw
         try:
-            value = parse(Line(number, decode_utf8(without_bom.rstrip(b"\r\n"), source, number)))
+            with locate_counts(f"{source.label}:{number}"):
+                value = parse(Line(number, decode_utf8(without_bom.rstrip(b"\r\n"), source, number)))
         except InputError as problem:
             skip_or_raise(problem)
             continue

@@ -14,6 +14,7 @@ from karat.model.defects import get_defects
 from karat.model.errors import InputError
 from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import encode_text, map_units
+from karat.model.output.command_options import format_option
 from karat.model.span import Span
 from karat.model.tables.columns import Longs
 
@@ -95,7 +96,8 @@ class SurfaceCheck:
                 span.location,
                 actual=f"the surface {span.surface!r} where the text has {at_offsets!r}; {count} surfaces differ",
                 expected="surfaces that equal the text at their offsets",
-                remedy="Check that the offsets belong to this text, or move the spans with --span-mismatch realign",
+                remedy="Check that the offsets belong to this text, or move the spans with "
+                f"{format_option('span_mismatch', 'realign')}",
             )
 
 

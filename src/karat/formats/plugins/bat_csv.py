@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
@@ -19,6 +18,7 @@ from karat.formats.parsing.lines import Line, parse_lines
 from karat.formats.parsing.lost_fields import count_texts_and_empty_documents
 from karat.formats.parsing.numbers import parse_number, parse_offset
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import UNLINKED, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError, UsageError
 from karat.model.run import Run
@@ -41,7 +41,7 @@ class _Row(NamedTuple):
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, in the order of their first rows, with texts of spaces; `text` is ignored."""
     labels_by_document: dict[str, list[Label]] = {}
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     for row in _read_rows(source):
         labels_by_document.setdefault(row.document, []).append(Label(row.start, row.end, row.entity))
         skipped["scores of labels (not stored)"] += row.score is not None

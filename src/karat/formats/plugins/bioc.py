@@ -40,6 +40,7 @@ from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.extra_fields import EXTRA_KEY, add_fields, count_lost_metadata, parse_fields
 from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, list_surface_categories, to_code_points
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
 from karat.model.run import Run
@@ -89,7 +90,7 @@ class _BiocDocument(NamedTuple):
 
 def read_corpus(source: ByteSource, composite: CompositeIdRule = ALL_IDS) -> Corpus:
     """Read the gold documents of a BioC file; `composite` is the rule for labels with several joined ids."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     metadata: dict[str, str] = {}
     items = list(_read_documents(source, metadata, skipped, needs_text=True))
     documents = [_to_gold(item, composite, source, skipped) for item in items]
@@ -113,7 +114,7 @@ def read_run(source: ByteSource, composite: CompositeIdRule = ALL_IDS) -> Run:
 
     Labels with alternatives, which Karat writes, are a gold standard.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     metadata: dict[str, str] = {}
     items = list(_read_documents(source, metadata, skipped, needs_text=False))
     if any(fields.get("mention_id") is not None for item in items for fields in item.label_fields):
@@ -149,7 +150,9 @@ def _read_documents(
     """
     surfaces = SurfaceCheck()
     for _, document in map_valid(
-        read_articles(source, metadata), lambda article: _to_document(article, source, skipped, surfaces, needs_text)
+        read_articles(source, metadata),
+        lambda article: _to_document(article, source, skipped, surfaces, needs_text),
+        lambda article: f"document {str(article.id)!r}",
     ):
         yield document
     surfaces.require_matches()

@@ -30,6 +30,7 @@ from karat.formats.parsing.duplicates import drop_duplicate_labels
 from karat.formats.parsing.json.records import convert_members, convert_value, read_json
 from karat.formats.parsing.offset_units import RawSpan, place_surfaces
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.document import UNLINKED, Document, Label, Offset, Prediction, Response
 from karat.model.errors import InputError
 from karat.model.run import Run
@@ -93,7 +94,7 @@ class _TurnKey(NamedTuple):
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, one per annotated turn, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     rows = _find_gold_rows(source)
     turns = list(_read_annotated_turns([source], skipped) if rows is None else _replace_annotations(rows, skipped))
     documents = (_to_document(dialogue, turn, _get_history(dialogue, turn), skipped) for dialogue, turn in turns)
@@ -215,7 +216,7 @@ def _locate_mention(
 
 def read_run(source: ByteSource) -> Run:
     """Read a system's predictions, located in the texts of the gold file next to it; count unknown turns as skipped."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     gold = {
         _TurnKey(str(dialogue.dialogue_id), turn.turn_number): (_get_turn_name(dialogue, turn), turn.utterance)
         for dialogue, turn in _read_linked_turns(_find_dialogues(source), Counter())
@@ -224,7 +225,8 @@ def read_run(source: ByteSource) -> Run:
     for key, turn_annotations in _read_annotations(source).items():
         if key in gold:
             doc_id, text = gold[key]
-            responses.append(Response(doc_id, tuple(_to_predictions(text, turn_annotations, skipped))))
+            with locate_counts(f"document {doc_id!r}"):
+                responses.append(Response(doc_id, tuple(_to_predictions(text, turn_annotations, skipped))))
             texts.append(text)
         else:
             skipped[_UNKNOWN_TURNS] += len(turn_annotations)

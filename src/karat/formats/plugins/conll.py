@@ -39,6 +39,7 @@ from karat.formats.parsing.tokens.spacing import (
 from karat.formats.parsing.tokens.text import join_tokens
 from karat.formats.parsing.tokens.writing import count_token_losses, select_disjoint_labels, split_sentences
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import UniqueIds, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response
 from karat.model.errors import InputError, UsageError
@@ -98,14 +99,14 @@ class _Block:
 
 def read_corpus(source: ByteSource, columns: Columns | None = None, *, has_header: bool = False) -> Corpus:
     """Read the gold documents of a file or folder; `columns` are those that the user named, perhaps by a header."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     documents, locations = _read_documents(source, columns, skipped, has_header=has_header)
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
 
 
 def read_run(source: ByteSource, columns: Columns | None = None, *, has_header: bool = False) -> Run:
     """Read a system's predictions, which the format writes like gold labels."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     documents, locations = _read_documents(source, columns, skipped, has_header=has_header)
     responses = [Response(document.id, to_predictions(document.labels)) for document in documents]
     texts = [document.text for document in documents]
@@ -128,9 +129,9 @@ def _read_documents(
             is_only = len(blocks) == 1 and block.line == 0
             doc_id = block.id if block.id is not None else name if is_only else _number_document(name, number, source)
             skipped["documents without an id (numbered)"] += block.id is None and not is_only
-            document = _to_document(block, rename_duplicate_id(doc_id, ids, skipped), skipped)
-            documents.append(document)
             locations.append(f"{file.label}:{max(block.line, 1)}")
+            with locate_counts(locations[-1]):
+                documents.append(_to_document(block, rename_duplicate_id(doc_id, ids, skipped), skipped))
     return documents, locations
 
 
@@ -262,8 +263,8 @@ def _count_unread_columns(names: Sequence[str], columns: Columns, skipped: Count
     unread = [name for index, name in enumerate(names) if index > columns["token"] and index not in columns.values()]
     if not unread:
         return
-    roles = ",".join(f"{role}={names[columns[role]]}" for role in ("token", "tag"))
-    advice = "" if "id" in columns else f"; if one has the ids, name it: --columns {roles},id={unread[-1]}"
+    roles = {role: names[columns[role]] for role in ("token", "tag")} | {"id": unread[-1]}
+    advice = "" if "id" in columns else f"; if one has the ids, name it: {format_roles(roles)}"
     skipped[f"columns that are not read ({', '.join(unread)}{advice})"] += len(unread)
 
 

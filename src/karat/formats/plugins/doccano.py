@@ -50,6 +50,7 @@ from karat.formats.parsing.json.blocks import parse_first_objects
 from karat.formats.parsing.json.records import Record, collect_other_fields, convert_value, read_records
 from karat.formats.parsing.lines import LineSource
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.document import Label, Prediction, Triple
 from karat.model.errors import InputError
@@ -127,10 +128,15 @@ class _Line(NamedTuple):
 
 def read_annotations(source: ByteSource) -> AnnotatedCorpus:
     """Read the documents of a file, whose labels count as adjudicated, or the files of several annotators."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     files = _list_files(source)
     lines = {
-        name: [line for _, line in map_valid(read_records(file), lambda record: _read_line(record, skipped))]
+        name: [
+            line
+            for _, line in map_valid(
+                read_records(file), lambda record: _read_line(record, skipped), lambda record: record.location
+            )
+        ]
         for name, file in files.items()
     }
     fields = next((line.corpus for items in lines.values() for line in items if line.corpus), {})

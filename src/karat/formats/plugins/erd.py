@@ -8,7 +8,6 @@ its category (`interpretation:0`).
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
@@ -17,6 +16,7 @@ from karat.formats.parsing.file_openings import split_first_lines
 from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.formats.parsing.numbers import parse_number
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
 from karat.model.spec.format import ByteSource, Format, Sample
@@ -33,7 +33,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """
     queries, annotations = _find_files(source)
     texts = _read_queries(queries)
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     labels_by_query: dict[str, list[Label]] = {query_id: [] for query_id in texts}
 
     def parse_annotation(line: Line) -> None:

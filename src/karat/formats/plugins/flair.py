@@ -8,7 +8,6 @@ standard, then its number.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from karat.formats.parsing.json.records import (
     read_records,
 )
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Candidate, Offset, Prediction, Response
 from karat.model.run import Run
@@ -57,7 +57,7 @@ class _Sentence(msgspec.Struct):
 
 def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Run:
     """Read the predictions; `gold` loads the gold standard, whose texts identify sentences without id."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     ids, by_text = UniqueIds(), None
     responses: list[Response] = []
     texts, locations = [], []

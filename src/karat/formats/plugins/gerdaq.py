@@ -13,13 +13,14 @@ from xml.etree.ElementTree import Element
 
 from karat.formats.parsing.xml import get_root_name, read_elements
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.spec.format import ByteSource, Format, Sample
 
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold queries, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     instances = enumerate(read_elements(source, "instance", has_documents=True), 1)
     documents = (_to_document(str(number), instance, skipped) for number, instance in instances)
     return Corpus.from_reader(

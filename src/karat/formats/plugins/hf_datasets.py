@@ -47,6 +47,7 @@ from karat.formats.parsing.surfaces.table_rows import TableRow, get_value, read_
 from karat.formats.parsing.tokens.iob import OUTSIDE, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus, drop_text_facts
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import map_valid
 from karat.model.document import GOLD_LAYOUT, PREDICTIONS_LAYOUT, UNLINKED, Document, EntityId, Label, Response
 from karat.model.errors import InputError, UsageError, check_layout_version
@@ -107,14 +108,14 @@ def build_corpus(table: Arrow, name: str, label: str) -> Corpus:
 
     `name` is the name of the corpus unless the table's metadata has one.
     """
-    skipped = Counter[str]()
+    skipped = SkipCounter()
     if set(table.column_names) >= _TOKEN_COLUMNS:
         return build_tagged_corpus(_select_token_rows(table, skipped), name, label, skipped)
     karat_table, metadata = _to_karat_table(table, GOLD, label, skipped)
     corpus = Corpus.from_table(
         karat_table, name=metadata.pop("name", name), metadata=metadata, locate_row=_make_locator(label)
     )
-    return replace(corpus, skipped=dict(skipped))
+    return replace(corpus, skipped=locate_positive(skipped, ""))
 
 
 def read_run(source: ByteSource) -> Run:
@@ -127,7 +128,7 @@ def build_run(table: Arrow, name: str, label: str) -> Run:
 
     `name` is the name of the system unless the table's metadata has one.
     """
-    skipped = Counter[str]()
+    skipped = SkipCounter()
     if set(table.column_names) >= _TOKEN_COLUMNS:
         return build_tagged_run(_select_token_rows(table, skipped), name, label, skipped)
     karat_table, metadata = _to_karat_table(table, PREDICTIONS, label, skipped)
@@ -135,21 +136,21 @@ def build_run(table: Arrow, name: str, label: str) -> Run:
     run = Run.from_table(
         karat_table, name=name, metadata=metadata, locate_row=_make_locator(label), texts=_get_texts(table)
     )
-    return replace(run, skipped=dict(skipped))
+    return replace(run, skipped=locate_positive(skipped, ""))
 
 
 def build_tagged_corpus(
     rows: Sequence[dict[str, Any]], name: str, label: str, skipped: Counter[str] | None = None
 ) -> Corpus:
     """Build the gold documents of rows of tokens; see `read_tagged_rows`."""
-    skipped = Counter() if skipped is None else skipped
+    skipped = SkipCounter() if skipped is None else skipped
     documents = [Document(*row) for row in read_tagged_rows(rows, label, skipped)]
     return Corpus.from_reader(documents, name=name, skipped=skipped, locate_row=_make_locator(label))
 
 
 def build_tagged_run(rows: Sequence[dict[str, Any]], name: str, label: str, skipped: Counter[str] | None = None) -> Run:
     """Build the responses of rows of tokens; see `read_tagged_rows`."""
-    skipped = Counter() if skipped is None else skipped
+    skipped = SkipCounter() if skipped is None else skipped
     tagged = list(read_tagged_rows(rows, label, skipped))
     responses, texts = [Response(row.id, to_predictions(row.labels)) for row in tagged], [row.text for row in tagged]
     return Run.from_reader(responses, name=name, skipped=skipped, locate_row=_make_locator(label), texts=texts)
@@ -517,7 +518,7 @@ def read_tagged_rows(rows: Sequence[dict[str, Any]], label: str, skipped: Counte
         labels = _to_labels(words, links, joined, location, skipped)
         return TaggedRow(str(number if doc_id is None else doc_id), joined.text, labels)
 
-    for _, document in map_valid(enumerate(rows, 1), to_document):
+    for _, document in map_valid(enumerate(rows, 1), to_document, lambda item: f"row {item[0]}"):
         yield document
 
 

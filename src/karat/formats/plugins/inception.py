@@ -55,6 +55,7 @@ from karat.formats.parsing.annotation_tools.selection import (
 from karat.formats.parsing.json.records import convert_value
 from karat.formats.parsing.xml import get_root_name
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import map_valid
 from karat.model.document import EntityId, Label, Prediction, Response
 from karat.model.errors import InputError
@@ -159,21 +160,27 @@ class _Files(NamedTuple):
 
 def read_annotations(source: ByteSource) -> AnnotatedCorpus:
     """Read the documents of a file or folder with the labels of all annotators."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     files = _load_files(source)
     statuses = _read_statuses(files)
-    pairs = map_valid(_list_documents(files, skipped), lambda path: _read_part(files, path, skipped))
+    pairs = map_valid(_list_documents(files, skipped), lambda path: _read_part(files, path, skipped), str)
     by_document: dict[str, list[_Part]] = {}
     for _, part in pairs:
         by_document.setdefault(part.id, []).append(part)
     documents = [
         item
-        for _, item in map_valid(by_document.values(), lambda parts: _build_document(parts, statuses, skipped))
+        for _, item in map_valid(
+            by_document.values(),
+            lambda parts: _build_document(parts, statuses, skipped),
+            lambda parts: f"document {parts[0].id!r}",
+        )
         if item is not None
     ]
     fields = next((p.custom.corpus for parts in by_document.values() for p in parts if p.custom.corpus), {})
     metadata = convert_value(fields.get("metadata", {}), dict[str, str], source.label)
-    return AnnotatedCorpus(str(fields.get("name", source.stem)), tuple(documents), metadata, +skipped)
+    return AnnotatedCorpus(
+        str(fields.get("name", source.stem)), tuple(documents), metadata, locate_positive(skipped, source.label)
+    )
 
 
 def _load_files(source: ByteSource) -> _Files:

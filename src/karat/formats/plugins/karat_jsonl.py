@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import IO, NamedTuple, TypeVar
@@ -24,6 +23,7 @@ from karat.formats.parsing.json.karat_objects import convert_object
 from karat.formats.parsing.lines import is_utf8, read_line_blocks
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
 from karat.model.corpus import NO_LABELS_NOTE, Corpus, add_text_facts
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import get_defects, isolate_defects
 from karat.model.document import (
     GOLD_LAYOUT,
@@ -86,7 +86,7 @@ class _Locator:
     """
 
     gold: GoldTexts
-    counts: Counter[str] = dataclasses.field(default_factory=Counter)
+    counts: SkipCounter = dataclasses.field(default_factory=SkipCounter)
     rows: int = 0
     texts: dict[int, str] = dataclasses.field(default_factory=dict)
 
@@ -174,7 +174,7 @@ def _read_run(source: ByteSource, gold: Callable[[], Corpus] | None) -> Run:
     run = Run.from_table(
         table, name=name, metadata=metadata, locate_row=lambda row: f"{source.label}:{get_line(row)}", texts=texts
     )
-    return dataclasses.replace(run, skipped=+locator.counts) if locator.counts else run
+    return dataclasses.replace(run, skipped=locate_positive(locator.counts, source.label)) if locator.counts else run
 
 
 def write_corpus(corpus: Corpus, file: IO[bytes]) -> None:
@@ -319,7 +319,7 @@ def _read_lines(
     numbers: list[int] = []
     for number, line in enumerate(data[start:end].split(b"\n"), first_line):
         if line.strip():
-            with isolate_defects():
+            with isolate_defects(f"{source.label}:{number}"):
                 line_object = _parse_line(line.rstrip(b" \t\r"), number, source, layout.object_type)
                 objects.append(
                     line_object if locator is None else locator.locate_response(line_object, f"{source.label}:{number}")

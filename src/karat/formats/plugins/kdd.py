@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from karat.formats.parsing.lines import read_lines, split_columns
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import skip_or_raise
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.errors import InputError
@@ -33,14 +34,15 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     The error policy decides whether a query with an invalid row raises `InputError`, or is skipped and counted in
     `Defects`.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     documents, numbers = [], []
     for number, query in enumerate(_read_queries(source), 1):
         if query.defects:
             skip_or_raise(query.defects[0])
             continue
         numbers.append(query.line)
-        documents.append(_to_document(str(number), query.rows, skipped))
+        with locate_counts(f"{source.label}:{query.line}"):
+            documents.append(_to_document(str(number), query.rows, skipped))
     return Corpus.from_reader(
         documents, name=source.stem, skipped=skipped, locate_row=lambda row: f"{source.label}:{numbers[row]}"
     )

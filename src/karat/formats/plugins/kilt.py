@@ -25,6 +25,7 @@ from karat.formats.parsing.json.records import (
     read_record_corpus,
     read_records,
 )
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Candidate, Document, Label, Prediction, Response, Tag
 from karat.model.errors import InputError
@@ -118,10 +119,12 @@ def _remove_marks(text: str, location: str) -> tuple[str, Span]:
 
 def read_run(source: ByteSource) -> Run:
     """Read a system's outputs, as predictions if `input` gives the span of the mention, or else as tags."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     responses, locations = [], []
     texts: list[str | None] = []
-    for record, (response, text) in map_valid(read_records(source), lambda record: _to_response(record, skipped)):
+    for record, (response, text) in map_valid(
+        read_records(source), lambda record: _to_response(record, skipped), lambda record: record.location
+    ):
         responses.append(response)
         texts.append(text)
         locations.append(record.location)

@@ -49,6 +49,7 @@ from karat.formats.parsing.annotation_tools.selection import (
 from karat.formats.parsing.json.records import collect_other_fields, convert_value, parse_first_element, read_json
 from karat.formats.parsing.offset_units import RawSpan, to_code_points
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import map_valid
 from karat.model.document import Document, Label, Prediction, Response, Triple
 from karat.model.errors import InputError
@@ -177,7 +178,7 @@ class _TaskReader(NamedTuple):
 
     def read(self, number: int, task: _Task) -> AnnotatedDocument:
         """Return the document of a task, which is the one with this number in the file."""
-        location = f"{self.label}: task {number}"
+        location = f"{self.label}: {_name_task(number, task.id)}"
         custom = convert_value(task.data.get(CUSTOM_FIELD, {}), dict[str, Any], location)
         text_key = _find_text_key(task, custom, location)
         is_blank = text_key is None
@@ -409,19 +410,35 @@ def read_annotations(source: ByteSource) -> AnnotatedCorpus:
     content = read_json(source)
     values = convert_value([content] if isinstance(content, dict) else content, list[Any], source.label)
     pairs = map_valid(
-        enumerate(values, 1), lambda pair: convert_value(pair[1], _Task, f"{source.label}: task {pair[0]}")
+        enumerate(values, 1),
+        lambda pair: convert_value(pair[1], _Task, f"{source.label}: {_name_task(pair[0], _get_id(pair[1]))}"),
     )
     tasks = [(number, task) for (number, _), task in pairs]
-    reader = _TaskReader(source.label, _find_entity_control((task for _, task in tasks), source.label), Counter())
-    documents = tuple(document for _, document in map_valid(tasks, lambda pair: reader.read(*pair)))
+    reader = _TaskReader(source.label, _find_entity_control((task for _, task in tasks), source.label), SkipCounter())
+    documents = tuple(
+        document
+        for _, document in map_valid(
+            tasks, lambda pair: reader.read(*pair), lambda pair: _name_task(pair[0], pair[1].id)
+        )
+    )
     name, metadata = _read_corpus_fields(tasks, source)
-    return AnnotatedCorpus(name, documents, metadata, {k: n for k, n in reader.skipped.items() if n})
+    return AnnotatedCorpus(name, documents, metadata, locate_positive(reader.skipped, source.label))
+
+
+def _name_task(number: int, task_id: object) -> str:
+    """Return how messages name a task: by its id, which Label Studio shows, or else by its number in the file."""
+    return f"entry {number}, a task without id" if task_id is None else f"task {task_id}"
+
+
+def _get_id(value: object) -> object:
+    """Return the id of a task that may be invalid, or None."""
+    return value.get("id") if isinstance(value, dict) else None
 
 
 def _read_corpus_fields(tasks: Sequence[tuple[int, _Task]], source: ByteSource) -> tuple[str, dict[str, str]]:
     """Return name and metadata of the corpus or run, which the first task has; the name of the file otherwise."""
     for number, task in tasks:
-        location = f"{source.label}: task {number}"
+        location = f"{source.label}: {_name_task(number, task.id)}"
         custom = convert_value(task.data.get(CUSTOM_FIELD, {}), dict[str, Any], location)
         if "corpus" in custom:
             fields = convert_value(custom["corpus"], dict[str, Any], location)

@@ -42,8 +42,10 @@ from karat.formats.parsing.surfaces.json_extraction import extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run
 from karat.formats.parsing.surfaces.table_rows import read_column_names, read_rows
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.errors import InputError
+from karat.model.output.command_options import format_roles
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format, Sample
 
@@ -66,7 +68,7 @@ class _Record(NamedTuple):
 def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Run:
     """Read a model's predictions; `gold` loads the texts if records lack them. Raise `InputError` without answers."""
     texts = GoldTexts(gold, source.label)
-    responses = [entry for _, entry in map_valid(_read_answers(source), _to_entry)]
+    responses = [entry for _, entry in map_valid(_read_answers(source), _to_entry, lambda record: record.location)]
     if not responses:
         raise empty_file_error(source.label)
     return build_run(responses, texts, name=source.stem)
@@ -74,7 +76,7 @@ def read_run(source: ByteSource, gold: Callable[[], Corpus] | None = None) -> Ru
 
 def _to_entry(record: _Record) -> ResponseEntry:
     """Convert a record to a response with its location and counts."""
-    counts = Counter(record.counts)
+    counts = SkipCounter(record.counts)
     return ResponseEntry(to_answer_response(record.fields, record.location, counts), record.location, counts)
 
 
@@ -139,7 +141,7 @@ def _unnamed_answer_error(source: ByteSource, names: Sequence[str]) -> InputErro
         source.label,
         actual=f"the fields {', '.join(name[:40] for name in names[:_MAX_LISTED])}",
         expected=f"an id ({', '.join(ID_NAMES)}) and an answer ({', '.join(TEXT_ANSWER_NAMES)})",
-        remedy="Name the fields instead of the format: --columns doc=FIELD,response=FIELD",
+        remedy=f"Name the fields instead of the format: {format_roles({'doc': 'FIELD', 'response': 'FIELD'})}",
     )
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import skip_or_raise
 from karat.model.document import Document, Tag
 from karat.model.errors import InputError
@@ -37,7 +38,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     `Defects`.
     """
     tweets = source.get_child(_TWEETS_FILE)
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     pages = _read_pages(source.get_child(_ANNOTATIONS_FILE))
     documents, numbers = [], []
 

@@ -19,6 +19,7 @@ from karat.formats.parsing.lines import Line, parse_lines, split_columns
 from karat.formats.parsing.neel import is_neel
 from karat.formats.parsing.numbers import parse_number, parse_offset
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import skip_or_raise
 from karat.model.document import Document, Label, Prediction, Response
 from karat.model.errors import InputError
@@ -47,7 +48,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     whether a row of an unknown tweet raises `InputError`, or is skipped and counted in `Defects`.
     """
     tweets, gold = (source, _find_partner(source)) if _is_tweet_file(source) else (_find_partner(source), source)
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     labels_by_tweet: dict[str, list[Label]] = {}
     for row in _read_rows(gold, skipped):
         label = Label(row.start, row.end, row.entity, types=(row.type,), nil_cluster=row.nil_cluster)
@@ -55,7 +56,8 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
         skipped["scores of labels (not stored)"] += row.score != 1
     documents = []
     for tweet_id, content in _read_tweets(tweets):
-        labels = separate_duplicate_labels(labels_by_tweet.pop(tweet_id, ()), skipped)
+        with locate_counts(f"tweet {tweet_id}"):
+            labels = separate_duplicate_labels(labels_by_tweet.pop(tweet_id, ()), skipped)
         documents.append(Document(tweet_id, content, labels))
     for tweet_id in sorted(labels_by_tweet):
         problem = InputError(
@@ -75,7 +77,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
 
 def read_run(source: ByteSource) -> Run:
     """Read a system's predictions, with tweets in the order of their first rows."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     predictions_by_tweet: dict[str, list[Prediction]] = {}
     for row in _read_rows(source, skipped):
         prediction = Prediction(

@@ -26,6 +26,7 @@ from karat.formats.parsing.lost_fields import count_prediction_categories, count
 from karat.formats.parsing.neel import is_neel_gold
 from karat.formats.parsing.numbers import parse_number, parse_offset
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.document import UNLINKED, Candidate, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError, UsageError
 from karat.model.json.decoder import JsonError, decode_json
@@ -63,7 +64,7 @@ class _Row(NamedTuple):
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, in the order of their first lines, with texts of spaces; `text` is ignored."""
     labels_by_document: dict[str, list[Label]] = {}
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     for row in _read_rows(source):
         labels_by_document.setdefault(row.document, []).extend(_to_labels(row, skipped))
     return build_textless_corpus(source, labels_by_document, skipped)
@@ -94,7 +95,7 @@ def _to_labels(row: _Row, skipped: Counter[str]) -> Iterator[Label]:
 def read_run(source: ByteSource) -> Run:
     """Read a system's predictions, with documents in the order of their first lines."""
     predictions_by_document: dict[str, list[Prediction]] = {}
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     for row in _read_rows(source):
         predictions_by_document.setdefault(row.document, []).append(_to_prediction(row, skipped))
     responses = (Response(doc_id, tuple(predictions)) for doc_id, predictions in predictions_by_document.items())

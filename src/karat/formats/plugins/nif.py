@@ -53,7 +53,9 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
             remedy="Pass a gold file, or read this one as predictions",
         )
     surfaces = SurfaceCheck()
-    converted = list(map_valid(texts, lambda name: _to_document(name, texts[name], file, surfaces)))
+    converted = list(
+        map_valid(texts, lambda name: _to_document(name, texts[name], file, surfaces), lambda name: f"<{name}>")
+    )
     surfaces.require_matches()
     documents = [document for _, document in converted]
     file.skipped["contexts without text"] += len(file.contexts) - len(texts)
@@ -111,7 +113,8 @@ def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus]) -> Run:
 
 def _build_run(file: PlainNif, to_response: Callable[[str], Response]) -> Run:
     """Build the run of the responses to all contexts of a file."""
-    converted = list(map_valid(dict.fromkeys([*file.contexts, *file.annotations, *file.relations]), to_response))
+    all_names = dict.fromkeys([*file.contexts, *file.annotations, *file.relations])
+    converted = list(map_valid(all_names, to_response, lambda name: f"<{name}>"))
     names, responses = [name for name, _ in converted], [response for _, response in converted]
     locations = [f"{file.source.label}: <{name}>" for name in names]
     texts = [file.get_text(name) for name in names]

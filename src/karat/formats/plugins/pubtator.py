@@ -33,6 +33,7 @@ from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.formats.parsing.lines import Line, parse_integer, read_lines
 from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, list_surface_categories, to_code_points
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
 from karat.model.errors import InputError, UsageError
@@ -88,7 +89,7 @@ def read_corpus(source: ByteSource, composite: CompositeIdRule = ALL_IDS) -> Cor
     The error policy decides whether a document without text raises `InputError`, or is skipped and counted in
     `Defects`. `composite` is the rule for labels with several joined ids.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     documents, line_numbers = [], []
     for article in _read_articles(source, skipped):
         if article.text is None:
@@ -113,7 +114,7 @@ def read_run(source: ByteSource, composite: CompositeIdRule = ALL_IDS) -> Run:
 
     `composite` is the rule for predictions with several joined ids.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     responses, line_numbers = [], []
     texts: list[str | None] = []
     for article in _read_articles(source, skipped):
@@ -160,7 +161,8 @@ def _read_articles(source: ByteSource, skipped: Counter[str]) -> Iterator[_Artic
         relations = tuple(triple for passage in passages for triple in passage.relations)
         return _Article(doc_id, passages[0].line, text if passages[0].sections else None, labels, relations)
 
-    for _, article in map_valid(groupby(_read_blocks(source, skipped), key=lambda block: block.id), to_article):
+    groups = groupby(_read_blocks(source, skipped), key=lambda block: block.id)
+    for _, article in map_valid(groups, to_article, lambda group: f"document {group[0]!r}"):
         yield article
     surfaces.require_matches()
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from karat.formats.parsing.duplicates import drop_duplicate_labels
 from karat.formats.parsing.lines import Line, parse_integer, parse_lines, read_lines, split_columns
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
 from karat.model.spec.format import ByteSource, Format, Sample
@@ -56,7 +57,7 @@ class _Row(NamedTuple):
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     documents: list[Document] = []
     locations: list[str] = []
     for kind, (name, _) in _TEXT_FILES.items():
@@ -66,8 +67,9 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
         texts = annotations.get_sibling(name)
         rows = _read_rows(annotations, skipped)
         for entry in _read_entries(texts, kind):
-            documents.append(_to_document(entry, kind, rows.pop((entry.id, entry.subreddit), []), skipped))
             locations.append(f"{texts.label}:{entry.line}")
+            with locate_counts(locations[-1]):
+                documents.append(_to_document(entry, kind, rows.pop((entry.id, entry.subreddit), []), skipped))
         skipped["annotations of missing texts (skipped)"] += sum(map(len, rows.values()))
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
 

@@ -16,6 +16,7 @@ import msgspec
 from karat.formats.parsing.duplicates import rename_duplicate_id
 from karat.formats.parsing.json.records import collect_other_fields, convert_value, parse_first_element, read_json
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.spec.format import ByteSource, Format, Sample
@@ -35,11 +36,13 @@ class _Example(msgspec.Struct):
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     ids = UniqueIds()
     entries = convert_value(read_json(source), list[object], source.label)
     located = [(entry, f"{source.label}, entry {number}") for number, entry in enumerate(entries, 1)]
-    converted = list(map_valid(located, lambda item: _to_document(*item, source.stem, ids, skipped)))
+    converted = list(
+        map_valid(located, lambda item: _to_document(*item, source.stem, ids, skipped), lambda item: item[1])
+    )
     documents, locations = [document for _, document in converted], [location for (_, location), _ in converted]
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
 

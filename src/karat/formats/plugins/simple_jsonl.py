@@ -25,6 +25,7 @@ from karat.formats.parsing.lost_fields import (
     count_kinds_except_coreference,
 )
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import skip_or_raise
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Label, Offset, Prediction, Response
 from karat.model.errors import InputError, UsageError
@@ -78,7 +79,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
 
     The error policy decides whether a line without text raises `InputError`, or is skipped and counted in `Defects`.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     documents: list[Document] = []
     locations: list[str] = []
     for line, doc_id, location in _read_lines(source, skipped):
@@ -89,7 +90,8 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
                 )
             )
             continue
-        labels = separate_duplicate_labels(map(_to_label, line.labels or ()), skipped)
+        with locate_counts(location):
+            labels = separate_duplicate_labels(map(_to_label, line.labels or ()), skipped)
         title = {"title": line.title} if line.title else {}
         documents.append(Document(doc_id, line.text, labels, meta=title | line.other))
         locations.append(location)
@@ -104,7 +106,7 @@ def read_run(source: ByteSource) -> Run:
     The error policy decides whether a line without the field `predictions` raises `InputError`, or is skipped and
     counted in `Defects`.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     responses: list[Response] = []
     texts: list[str | None] = []
     locations: list[str] = []
@@ -113,7 +115,9 @@ def read_run(source: ByteSource) -> Run:
             remedy = "Write a line for each document, with an empty list if there are no predictions"
             skip_or_raise(_missing_field_error(location, "predictions", remedy))
             continue
-        skipped.update(f"fields `{field}` of documents" for field in (*line.other, *(["title"] if line.title else [])))
+        with locate_counts(location):
+            for field in (*line.other, *(["title"] if line.title else [])):
+                skipped[f"fields `{field}` of documents"] += 1
         responses.append(Response(doc_id, tuple(map(_to_prediction, line.predictions))))
         texts.append(line.text)
         locations.append(location)

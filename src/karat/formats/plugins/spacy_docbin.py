@@ -23,6 +23,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError, KaratError, UsageError
 from karat.model.limits import get_limit, limit_error
@@ -80,10 +81,11 @@ class DocContent(NamedTuple):
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     documents = []
     for doc_id, doc, content in _read_docs(source, skipped):
-        labels = merge_duplicate_labels(content.to_labels(skipped), skipped)
+        with locate_counts(f"document {doc_id!r}"):
+            labels = merge_duplicate_labels(content.to_labels(skipped), skipped)
         documents.append(Document(doc_id, doc.text, labels, meta=content.meta))
         skipped[NO_TEXT_NOTE] += not content.has_text
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped)
@@ -91,7 +93,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
 
 def read_run(source: ByteSource) -> Run:
     """Read a system's predictions, which spaCy writes like gold labels."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     responses, texts = [], []
     for doc_id, doc, content in _read_docs(source, skipped):
         responses.append(Response(doc_id, content.predictions))

@@ -19,6 +19,7 @@ from karat.formats.parsing.duplicates import rename_duplicate_id
 from karat.formats.parsing.lines import Line, read_lines, split_columns
 from karat.formats.parsing.tokens.text import join_sentences
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, map_valid
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
@@ -49,10 +50,14 @@ class _Tweet(NamedTuple):
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     ids = UniqueIds()
     documents, locations = [], []
-    for tweet, document in map_valid(_read_tweets(source), lambda tweet: _to_document(tweet, source, ids, skipped)):
+    for tweet, document in map_valid(
+        _read_tweets(source),
+        lambda tweet: _to_document(tweet, source, ids, skipped),
+        lambda tweet: f"{source.label}:{tweet.line}",
+    ):
         documents.append(document)
         locations.append(f"{source.label}:{tweet.line}")
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)

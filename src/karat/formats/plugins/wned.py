@@ -22,6 +22,7 @@ from karat.formats.parsing.offset_units import RawSpan, place_surfaces
 from karat.formats.parsing.text_folder import TextFolder, make_span_converter
 from karat.formats.parsing.xml import get_child_text, get_root_name, read_elements
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.model.errors import InputError
@@ -48,7 +49,7 @@ class _Annotation(NamedTuple):
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents in the order of the XML, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     ids: list[str] = []
 
     def stream_documents() -> Iterator[Document]:  # a stream: the XML may be larger than memory
@@ -110,7 +111,11 @@ def _read_single_file(source: ByteSource, folder: ByteSource, skipped: Counter[s
         text = texts.read_text(doc_id, location)
         return Document(doc_id, text, _to_labels(annotations, text, location, skipped))
 
-    for _, document in map_valid(read_elements(source, "document", has_documents=True), to_document):
+    for _, document in map_valid(
+        read_elements(source, "document", has_documents=True),
+        to_document,
+        lambda element: f"document {element.get('docName')!r}",
+    ):
         yield document
     skipped["texts that the XML does not mention"] += len(texts.names - seen)
 
@@ -171,7 +176,7 @@ def _read_problems(source: ByteSource, folders: dict[str, str], skipped: Counter
     )
     seen = set()
     files = [source.get_child(name) for name in source.file_names if name.startswith(f"{folder}/")]
-    for _, document in map_valid(files, lambda file: _read_problem(file, texts, skipped)):
+    for _, document in map_valid(files, lambda file: _read_problem(file, texts, skipped), lambda file: file.label):
         seen.add(document.id)
         yield document
     skipped["texts without a problem"] += len(texts.names - seen)

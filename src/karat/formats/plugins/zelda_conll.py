@@ -33,6 +33,7 @@ from karat.formats.parsing.tokens.spacing import (
 )
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_counts
 from karat.model.defects import UniqueIds, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label
 from karat.model.errors import InputError, UsageError
@@ -73,7 +74,7 @@ class _Block:
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     ids = UniqueIds()
     documents: list[Document] = []
     locations = []
@@ -84,9 +85,10 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
         joined = _join_block(block)
         skipped[_NO_ID] += block.id is None
         doc_id = str(number) if block.id is None else block.id
-        labels = tuple(_to_labels(block, joined, skipped))
-        documents.append(Document(rename_duplicate_id(doc_id, ids, skipped), joined.text, labels, meta=block.meta))
         locations.append(f"{source.label}:{block.line}")
+        with locate_counts(locations[-1]):
+            labels = tuple(_to_labels(block, joined, skipped))
+            documents.append(Document(rename_duplicate_id(doc_id, ids, skipped), joined.text, labels, meta=block.meta))
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
 
 

@@ -14,6 +14,7 @@ from karat.kb.protocol import KB
 from karat.matching.align.overlap import same_entity
 from karat.model.errors import UsageError
 from karat.model.items import Items, Pairs
+from karat.model.output.command_options import format_option
 from karat.model.spec.relation import MatchRelation, Nearness
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Floats
@@ -76,7 +77,8 @@ def add_near_miss_credit(relation: MatchRelation, names: Arrow, kb: KB | None) -
         )
     if kb is None:
         raise UsageError(
-            "partial credit for near misses needs a knowledge base with names, types or classes. Pass one with --kb."
+            "partial credit for near misses needs a knowledge base with names, types or classes. Pass one with "
+            f"{format_option('kb')}."
         )
     ids = names.to_pylist()
     if isinstance(kb, NormalisingKB):

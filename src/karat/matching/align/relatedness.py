@@ -13,6 +13,7 @@ from karat.kb.snapshot.snapshot import Snapshot
 from karat.matching.align.overlap import same_entity
 from karat.model.errors import UsageError
 from karat.model.items import Items, Pairs
+from karat.model.output.command_options import format_option
 from karat.model.spec.relation import MatchRelation
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import Bools
@@ -30,7 +31,8 @@ def compare_by_relatedness(relation: MatchRelation, names: Arrow, kb: KB | None)
     if not isinstance(kb, Snapshot) or kb.get_table("links") is None:
         problem = "there is no knowledge base" if kb is None else f"{kb.name} has no links"
         raise UsageError(
-            f"{relation.title.lower()} needs links between entities, and {problem}. Pass a snapshot with links by --kb."
+            f"{relation.title.lower()} needs links between entities, and {problem}. Pass a snapshot with links by "
+            f"{format_option('kb')}."
         )
     assert relation.min_relatedness is not None
     return replace(relation, degree=_RelatednessDegree(relation.min_relatedness, ids, kb))

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.run import Run
 from karat.model.tables.arrow import Arrow
 
@@ -29,7 +30,7 @@ def add_extra_documents(corpus: Corpus, run: Run) -> Corpus:
     extended = Corpus.from_table(
         table, name=corpus.name, metadata=corpus.metadata, locate_row=lambda row: f"document {row}"
     )
-    skipped = {**corpus.skipped, EXTRA_DOCUMENTS: len(extra_ids)}
+    skipped = merge_counts(corpus.skipped, {EXTRA_DOCUMENTS: len(extra_ids)})
     return replace(extended, digest=corpus.digest, skipped=skipped)
 
 

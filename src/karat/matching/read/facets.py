@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from karat.model.corpus import Corpus, lookup_meta
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.items import CodeLists
+from karat.model.output.command_options import format_option
 from karat.model.registry import get_plugin, list_plugins
 from karat.model.spec.facet import Facet
 from karat.model.tables.arrow import Arrow
@@ -164,8 +165,8 @@ def facet_values(mentions: Mentions, name: str, labels: Mentions) -> FacetValues
         raise UsageError(f"{name} depends on the system. Use it with karat score --by {name}.")
     if carried is None:
         raise UsageError(
-            f"{name} is computed after matching and selects no mentions before it. Use it with --by {name}, or after "
-            f"the measure: strong:micro.f1@{name}=VALUE."
+            f"{name} is computed after matching and selects no mentions before it. Use it with "
+            f"{format_option('by', name)}, or after the measure: strong:micro.f1@{name}=VALUE."
         )
     return carried(mentions)
 

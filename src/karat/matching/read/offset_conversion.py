@@ -12,10 +12,12 @@ import pyarrow.compute as pc
 from karat.matching.read.offset_fit import count_worsened, mask_sample
 from karat.matching.read.text_alignment import replace_spans
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.defects import get_defects, is_skipping
 from karat.model.errors import UsageError
 from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import to_code_points
+from karat.model.output.command_options import format_option
 from karat.model.results.result import WARNING
 from karat.model.run import Run
 from karat.model.tables import checks
@@ -25,8 +27,7 @@ CONVERTED: Final = "documents whose offsets were converted from {} to code point
 """The description under which converted documents are counted, with a place for the kind of offsets."""
 
 WORSENED: Final = (
-    WARNING + "documents{} whose predictions cut words or begin with white space as {}, but not unconverted. "
-    "Omit --offsets {}"
+    WARNING + "documents{} whose predictions cut words or begin with white space as {}, but not unconverted. Omit {}"
 )
 """The warning about a conversion that makes spans worse; the gaps are for a sample, and the kind with description."""
 
@@ -59,8 +60,8 @@ def convert_offsets(corpus: Corpus | None, run: Run, kind: OffsetKind) -> Run:
     converted = replace_spans(run, start, end)
     if not n_worse:
         return converted
-    warning = WORSENED.format("" if sample.all() else " of a sample", kind.description, kind)
-    return replace(converted, skipped={**run.skipped, warning: n_worse})
+    warning = WORSENED.format("" if sample.all() else " of a sample", kind.description, format_option("offsets", kind))
+    return replace(converted, skipped=merge_counts(run.skipped, {warning: n_worse}))
 
 
 def _find_impossible_spans(run: Run, kind: OffsetKind, start: Longs, end: Longs) -> Iterator[checks.Problem]:
@@ -72,7 +73,7 @@ def _find_impossible_spans(run: Run, kind: OffsetKind, start: Longs, end: Longs)
             f"prediction [{predictions.start[row]}, {predictions.end[row]}), which would be [{start[row]}, {end[row]}) "
             "in code points",
             f"offsets that are {kind.description}",
-            f"Omit --offsets {kind} if the file counts otherwise, or correct the span",
+            f"Omit {format_option('offsets', kind)} if the file counts otherwise, or correct the span",
         )
 
 
@@ -80,8 +81,9 @@ def _require_texts(corpus: Corpus | None, run: Run, kind: OffsetKind, texts: lis
     """Raise `UsageError` if a response has no text, and there is no gold standard with texts."""
     if None in texts and not _has_texts(corpus):
         raise UsageError(
-            f"{run.name}: --offsets {kind} needs the texts that the offsets count in. Pass a gold standard with texts "
-            "(--gold FILE; in Python corpus=…), or add the text of each document to the predictions."
+            f"{run.name}: {format_option('offsets', kind)} needs the texts that the offsets count in. Pass a gold "
+            "standard with texts (--gold FILE; in Python corpus=…), or add the text of each document to the "
+            "predictions."
         )
 
 

@@ -40,6 +40,7 @@ from karat.model.document import Response
 from karat.model.errors import UsageError
 from karat.model.items import OTHER_ENTITY, CodeLists, GoldItems, Items, PredictedItems, RankedCandidates
 from karat.model.json.decoder import read_json_value
+from karat.model.output.command_options import format_option
 from karat.model.reader_categories import OTHER_WORDS
 from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids
@@ -745,7 +746,8 @@ def _find_outside_predictions(
         kinds = [] if numbering_hint else check_offsets(corpus, run, document_index).find_best_kinds()
         if kinds:
             others = f" (or as {', '.join(kinds[1:])})" if len(kinds) > 1 else ""
-            remedy = f"Convert the offsets, which fit as {kinds[0].description}{others}: --offsets {kinds[0]}"
+            fit = f"{kinds[0].description}{others}"
+            remedy = f"Convert the offsets, which fit as {fit}: {format_option('offsets', kinds[0])}"
             problem = problem._replace(remedy=remedy)
         yield problem._replace(actual=f"{numbering_hint}, and {problem.actual}") if numbering_hint else problem
 

@@ -17,6 +17,7 @@ from karat.matching.read.read_options import CorpusContext, ReadOptions, canonic
 from karat.model.corpus import Corpus
 from karat.model.document import UNLINKED, Prediction
 from karat.model.errors import UsageError
+from karat.model.output.command_options import format_setting
 from karat.model.run import Run
 from karat.model.spec.settings.task import TASK_ALIASES, TASKS, Task, TaskSource
 from karat.model.tables.arrow import Arrow
@@ -189,7 +190,7 @@ def check_task_counts(
         simple = [name for name, spec in TASKS.items() if not spec.parts and not name.startswith("oke")]
         possible = [name for name in simple if _find_missing_data(TASKS[name], corpus, run) is None]
         listed = ", ".join(f"{name} ({bat_names[name]})" if name in bat_names else name for name in possible)
-        advice = f"Choose one, for example --task {possible[0]}." if possible else ""
+        advice = f"Choose one, for example {format_setting('task', possible[0])}." if possible else ""
         raise UsageError(
             f"task {task} cannot be scored: {missing.description}. Possible tasks: {listed or 'none'}. {advice}".strip()
         )

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from karat.matching.read.document_id_check import describe_shifted_ids
 from karat.model.corpus import NO_TEXT_NOTE, Corpus, compute_text_facts
+from karat.model.counts.skip_counter import merge_counts
 from karat.model.defects import get_defects
 from karat.model.errors import UsageError
 from karat.model.offsets.offset_kinds import OffsetKind
@@ -164,7 +165,7 @@ def _pair_by_text(ids: Arrow, texts: Arrow, run: Run) -> Run:
     table = run.table.set_column(run.table.column_names.index("id"), "id", pa.array(new_ids, pa.string()))
     paired = Run.from_table(table, name=run.name, metadata=run.metadata, locate_row=run.locate_row, texts=run.texts)
     get_defects().other_counts[PAIRED_BY_TEXT] += n_paired
-    return replace(paired, skipped={**run.skipped, PAIRED_BY_TEXT: n_paired}, file=run.file)
+    return replace(paired, skipped=merge_counts(run.skipped, {PAIRED_BY_TEXT: n_paired}), file=run.file)
 
 
 def match_ids_by_text(reference: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
@@ -204,7 +205,7 @@ def _rename_documents(corpus: Corpus, new_ids: Mapping[str, str]) -> Corpus:
         table, name=corpus.name, metadata=corpus.metadata, locate_row=checks.locate_by_id(table)
     )
     tokens = {new_ids.get(id, id): offsets for id, offsets in corpus.tokens.items()}
-    return replace(renamed, skipped={**corpus.skipped, PAIRED_IDS: len(new_ids)}, tokens=tokens)
+    return replace(renamed, skipped=merge_counts(corpus.skipped, {PAIRED_IDS: len(new_ids)}), tokens=tokens)
 
 
 def _normalise(text: str) -> str:
@@ -286,7 +287,7 @@ def _realign(run: Run, rows: Longs, gold_texts: Sequence[str], numbering_hint: s
     table = _set_spans(run, start, end)
     table, where, _ = checks.drop_rows(table, run.locate_row, invalid)
     realigned = Run.from_table(table, name=run.name, metadata=run.metadata, locate_row=where)
-    return replace(realigned, skipped={**run.skipped, **notes}, file=run.file)
+    return replace(realigned, skipped=merge_counts(run.skipped, notes), file=run.file)
 
 
 def replace_spans(run: Run, start: Longs, end: Longs) -> Run:

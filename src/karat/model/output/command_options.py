@@ -45,6 +45,13 @@ def format_argument(name: str) -> str:
     return f"--{name.replace('_', '-')}" if is_command_running() else name
 
 
+def format_option(name: str, value: object = None) -> str:
+    """Return how to pass an argument, with its value if it has one: as an option in commands, by keyword in Python."""
+    if is_command_running():
+        return f"--{name.replace('_', '-')}{'' if value is None else f' {value}'}"
+    return f"{name}={'' if value is None else repr(str(value))}"
+
+
 def format_roles(roles: Mapping[str, str]) -> str:
     """Return how to name columns by role: with an option in commands, quoted for a shell, and an argument in Python."""
     if is_command_running():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from karat.model.defects import UniqueIds, get_defects, skip_or_raise
 from karat.model.errors import InputError
-from karat.model.output.command_options import format_roles
+from karat.model.output.command_options import format_option, format_roles
 from karat.model.tables.arrow import Arrow
 from karat.model.tables.columns import NIL, NO_LINK, MentionIndex, Mentions
 
@@ -150,11 +150,11 @@ def check_ids(ids: Arrow, *, is_run: bool = False) -> Iterator[Problem]:
         yield Problem(row, "a document without id", "a string in `id`", "Give each document an id")
     if len(pc.value_counts(ids)) == len(ids):
         return
+    option = format_option("duplicate_ids", "rename")
     advice = (
-        "Write all predictions for a document in one; --duplicate-ids rename fits only a gold standard that repeats "
-        "the id too"
+        f"Write all predictions for a document in one; {option} fits only a gold standard that repeats the id too"
         if is_run
-        else "Rename or merge the documents of that id, or keep them apart with --duplicate-ids rename"
+        else f"Rename or merge the documents of that id, or keep them apart with {option}"
     )
     seen: dict[str, list[int]] = {}
     for row, name in enumerate(ids.to_pylist()):
@@ -272,7 +272,7 @@ def check_span_order(items: Mentions, item_noun: str, min_length: int = 1) -> It
             else "Count from 0: the first code point of the text has the offset 0"
             if start < 0
             else "Give half-open spans: the end is the first code point not covered"
-            + "; if the ends of all predictions are inclusive, pass --offsets inclusive"
+            + f"; if the ends of all predictions are inclusive, pass {format_option('offsets', 'inclusive')}"
             * bool(item_noun == "prediction" and start == end),
         )
 
@@ -300,7 +300,7 @@ def check_span_ends(items: Mentions, lengths: NDArray[Any], item_noun: str) -> I
             f"{item_noun} [{start}, {end}) in a text of {int(lengths[document])} code points",
             "an end inside the text",
             "Count offsets in Unicode code points of exactly this text, not in bytes or UTF-16 units"
-            + ", or name what they count with --offsets" * (item_noun == "prediction"),
+            + f", or name what they count with {format_option('offsets')}" * (item_noun == "prediction"),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import name_locations
 from karat.model.output.text_layout import format_count
 from karat.model.results.failures import describe_failures, group_by_error
 from karat.model.run import Run
@@ -25,7 +26,7 @@ def render_page(source: str, data: Corpus | Run, target: Format, losses: Mapping
     )
     lines = [f"{source}: {format_count(len(data), 'document')}, {items} to {target.title}"]
     lines += _describe_failures(data) if isinstance(data, Run) else []
-    lines += [f"  read: {name} {count}" for name, count in data.skipped.items()]
+    lines += [f"  read: {name} {count}" for name, count in name_locations(data.skipped).items()]
     lines += [f"  not stored: {name} {count}" for name, count in losses.items()]
     return "\n".join(lines) + "\n"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from statistics import mean, stdev
 
+from karat.model.counts.skip_counter import name_locations
 from karat.model.errors import shorten
 from karat.model.output.json_files import JsonFile, JsonRecord, build_record, encode_indented
 from karat.model.output.text_layout import format_count, wrap_text
@@ -68,7 +69,7 @@ def _build_record(system_run: SystemRun, result: Result, file: str) -> RunRecord
         manifest=dict(system_run.run.metadata),
         seconds=seconds,
         peak_bytes=system_run.peak_memory,
-        counts=dict(system_run.run.skipped),
+        counts=name_locations(system_run.run.skipped),
         measures={name: result[name] for name in result.table_measures},
     )
 

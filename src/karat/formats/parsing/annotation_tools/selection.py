@@ -9,6 +9,7 @@ import msgspec
 
 from karat.formats.parsing.duplicates import merge_duplicate_labels
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import map_valid
 from karat.model.document import Document, Label
 from karat.model.errors import InputError
@@ -24,11 +25,13 @@ def select_gold(annotated: AnnotatedCorpus) -> Corpus:
     Documents that no annotator finished are excluded and counted, unless no document of the file has labels. Raise
     `InputError` for a document with different labels that is not adjudicated.
     """
-    skipped = Counter(annotated.skipped)
+    skipped = SkipCounter(annotated.skipped)
     is_unlabelled = not has_labels(annotated)
     pairs = [
         (item, document)
-        for item, document in map_valid(annotated.documents, lambda item: _select_labels(item, is_unlabelled, skipped))
+        for item, document in map_valid(
+            annotated.documents, lambda item: _select_labels(item, is_unlabelled, skipped), lambda item: item.location
+        )
         if document is not None
     ]
     skipped[UNFINISHED] += len(annotated.documents) - len(pairs)
@@ -82,7 +85,7 @@ def has_predictions(annotated: AnnotatedCorpus) -> bool:
 def split_annotators(annotated: AnnotatedCorpus) -> dict[str, Corpus]:
     """Return one corpus for each annotator with the documents that the annotator finished, by name."""
     documents: dict[str, list[tuple[Document, str]]] = {}
-    skipped = Counter(annotated.skipped)
+    skipped = SkipCounter(annotated.skipped)
     for item in annotated.documents:
         for version in item.versions:
             if version.status == "done":
@@ -115,8 +118,9 @@ def select_run(annotated: AnnotatedCorpus, where: str) -> Run:
             remedy="Export the predictions of each system to a file of its own",
         )
     items = [item for item in annotated.documents if item.predictions]
-    skipped = Counter(annotated.skipped)
-    skipped["documents without predictions"] += len(annotated.documents) - len(items)
+    skipped = SkipCounter(annotated.skipped)
+    others = [row for row, item in enumerate(annotated.documents) if not item.predictions]
+    skipped.add_items("documents without predictions", others, lambda row: annotated.documents[row].location)
     locations = [item.location for item in items]
     return Run.from_reader(
         [item.predictions[names[0]] for item in items],

@@ -8,7 +8,7 @@ A block is a sequence of whole lines of the file that is decoded at once.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -31,6 +31,7 @@ from karat.formats.parsing.elevant.articles import (
 from karat.formats.parsing.elevant.label_trees import fill_trees, init_trees
 from karat.formats.parsing.json.blocks import empty_file_error
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import is_skipping, map_valid
 from karat.model.errors import InputError
 from karat.model.reader_categories import NOT_COREFERENCE as NOT_COREFERENCE
@@ -49,7 +50,7 @@ _BATCH_SIZE = 20_000  # labels and documents at a time
 
 def read_corpus(source: ByteSource) -> Corpus:
     """Read the documents of a file with their gold labels; raise `InputError` if there are none."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     gold = ElevantGold(source)
     for block in read_articles(source, skipped):
         gold.add_block(block)
@@ -66,7 +67,7 @@ class ElevantGold:
     """Finished tables of documents."""
     numbers: list[int] = field(default_factory=list)
     """Line number of each document."""
-    skipped: Counter[str] = field(default_factory=Counter)
+    skipped: SkipCounter = field(default_factory=SkipCounter)
     """Counts of skipped data."""
     batch: _Batch | None = None
     """Documents that are not in a table yet."""
@@ -101,7 +102,7 @@ class ElevantGold:
         """Build the table of a block with a single article, to find its errors."""
         batch = _Batch(block.is_plain)
         batch.add_block(block)
-        return _build_table(batch, self.source.label, Counter())
+        return _build_table(batch, self.source.label, SkipCounter())
 
     def build_corpus(self, name: str, skipped: Mapping[str, int]) -> Corpus:
         """Build the corpus of all collected documents; `skipped` are further counts, from reading the articles.
@@ -112,8 +113,8 @@ class ElevantGold:
             raise empty_file_error(self.source.label)
         table = pa.concat_tables([*self.tables, _build_table(self.batch, self.source.label, self.skipped)])
         corpus = Corpus.from_table(table, name=name, metadata={}, locate_row=self._get_location)
-        counts = Counter(skipped) + self.skipped
-        return replace(corpus, skipped=dict(counts))
+        self.skipped.update(skipped)
+        return replace(corpus, skipped=locate_positive(self.skipped, self.source.label))
 
     def _get_location(self, row: int) -> str:
         """Return the location `FILE:LINE` of the document in a row, for messages."""
@@ -206,7 +207,7 @@ def _get_evaluation_spans(block: ArticleBlock) -> list[tuple[int, int] | None]:
     return [(span.start, span.end) if span and length else None for span, length in zip(spans, lengths, strict=True)]
 
 
-def _build_table(batch: _Batch, label: str, skipped: Counter[str]) -> Arrow:
+def _build_table(batch: _Batch, label: str, skipped: SkipCounter) -> Arrow:
     """Build the table of documents of a batch, in the columns of a corpus; `label` is the name of the file.
 
     Raise `InputError` for a missing text or a duplicate label id; count lost or changed data in `skipped`.
@@ -243,7 +244,7 @@ class _Flags(NamedTuple):
     optional: Bools
 
 
-def _build_labels(batch: _Batch, offsets: Longs, get_location: Callable[[int], str], skipped: Counter[str]) -> Arrow:
+def _build_labels(batch: _Batch, offsets: Longs, get_location: Callable[[int], str], skipped: SkipCounter) -> Arrow:
     """Build the column of all labels; document `d` has the labels from `offsets[d]` up to `offsets[d + 1]`.
 
     `get_location` returns the location of a document, for error messages. Labels
@@ -259,8 +260,12 @@ def _build_labels(batch: _Batch, offsets: Longs, get_location: Callable[[int], s
     types, quantity, datetime = _split_types(batch.get_column("type"))
     is_unmapped = _to_mask(pc.equal(entity_ids, _NO_MAPPING))
     kinds = np.select([flags.coreference, flags.descriptive, quantity, datetime], [4, 3, 1, 2], 0)
-    skipped[_NO_ENTITY_ID] += entity_ids.null_count
-    skipped[_DESCRIPTIVE_COREFERENCE] += int(np.sum(flags.coreference & flags.descriptive))
+    for description, mask in (
+        (_NO_ENTITY_ID, _to_mask(entity_ids.is_null())),
+        (_DESCRIPTIVE_COREFERENCE, flags.coreference & flags.descriptive),
+    ):
+        documents = np.searchsorted(offsets, np.flatnonzero(mask), side="right") - 1
+        skipped.add_items(description, documents.tolist(), get_location)
     columns = {
         "start": pa.array(start.astype(np.int32)),
         "end": pa.array(end.astype(np.int32)),

@@ -27,6 +27,7 @@ from karat.formats.parsing.elevant.articles import (
 from karat.formats.parsing.elevant.gold import ElevantGold
 from karat.formats.parsing.json.blocks import empty_file_error
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource
 from karat.model.tables.arrow import Arrow
@@ -49,7 +50,7 @@ def read_run(source: ByteSource) -> Run:
 
     `recognized_by` and `linked_by` go to `metadata` if they are the same for all mentions, and are counted otherwise.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     predictions = ElevantPredictions(source)
     for block in read_articles(source, skipped):
         predictions.add_block(block)
@@ -64,7 +65,7 @@ class ElevantPredictions:
     """The file."""
     numbers: list[int] = field(default_factory=list)
     """Line number of each response."""
-    skipped: Counter[str] = field(default_factory=Counter)
+    skipped: SkipCounter = field(default_factory=SkipCounter)
     """Counts of skipped data."""
     component_counts: dict[str, Counter[str | None]] = field(
         default_factory=lambda: {name: Counter() for name in _COMPONENT_FIELDS}
@@ -86,7 +87,8 @@ class ElevantPredictions:
         self.component_counts["linked_by"].update(_count_values([mention.linked_by for mention in mentions]))
         self.skipped[_ANTECEDENTS] += sum([mention.referenced_span is not None for mention in mentions])
         self.skipped[_CONTAINED] += sum([bool(mention.contained) for mention in mentions])
-        self.skipped[_NO_MENTIONS] += sum([article.entity_mentions is None for article in block.objects])
+        unmarked = [row for row, article in enumerate(block.objects) if article.entity_mentions is None]
+        self.skipped.add_items(_NO_MENTIONS, unmarked, lambda row: f"line {block.numbers[row]}")
         self.texts.append(block.texts)
         self.numbers.extend(block.numbers)
 
@@ -114,7 +116,8 @@ class ElevantPredictions:
             locate_row=self._get_location,
             texts=texts_or_none,
         )
-        return replace(run, skipped=dict(Counter(skipped) + self.skipped))
+        self.skipped.update(skipped)
+        return replace(run, skipped=locate_positive(self.skipped, self.source.label))
 
     def _flush_batch(self) -> None:
         """Append the current batch to `tables`, and begin an empty batch."""
@@ -160,7 +163,7 @@ def _count_values(values: list[str | None]) -> Mapping[str | None, int]:
     return {values[0]: n_equal} if n_equal and n_equal == len(values) else Counter(values)
 
 
-def _build_table(batch: _Batch, skipped: Counter[str]) -> Arrow:
+def _build_table(batch: _Batch, skipped: SkipCounter) -> Arrow:
     """Build the table of responses of a batch, in the columns of a run; count lost or changed data in `skipped`."""
     predictions = _build_predictions(batch, skipped)
     return pa.table(
@@ -183,15 +186,18 @@ def _to_integers(values: list[int]) -> Arrow:
     return pa.array(np.fromiter(values, np.int32, len(values)))
 
 
-def _build_predictions(batch: _Batch, skipped: Counter[str]) -> Arrow:
+def _build_predictions(batch: _Batch, skipped: SkipCounter) -> Arrow:
     """Build the column of all predictions: empty ids become unlinked, `<NIL>` and `<NO_MAPPING>` become NIL.
 
     Predictions with an empty or unmapped id are kept and counted in `skipped`.
     """
     raw_ids = batch.get_column("id")
     is_empty, is_unmapped = (pc.equal(raw_ids, value).fill_null(False) for value in (_EMPTY, _NO_MAPPING))
-    skipped[_EMPTY_IDS] += is_empty.true_count
-    skipped[_UNMAPPED] += is_unmapped.true_count
+    for description, mask in ((_EMPTY_IDS, is_empty), (_UNMAPPED, is_unmapped)):
+        if mask.true_count:
+            mentions = np.flatnonzero(mask.to_numpy(zero_copy_only=False))
+            documents = np.searchsorted(np.cumsum(batch.sizes), mentions, side="right")
+            skipped.add_items(description, documents.tolist(), lambda row: f"document {batch.ids[row]!r}")
     entity_ids = pc.if_else(is_empty, _NULL, raw_ids) if is_empty.true_count else raw_ids
     columns = {
         "start": batch.get_column("start"),
@@ -213,7 +219,7 @@ def _build_candidates(lists: Sequence[tuple[str, ...] | None]) -> Arrow:
 
 def read_both(source: ByteSource) -> tuple[Corpus, Run]:
     """Read the corpus and the run of a file in one pass; both equal those read separately, but the run has no texts."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     gold, predictions = ElevantGold(source), ElevantPredictions(source)
     for block in read_articles(source, skipped):
         gold.add_block(block)

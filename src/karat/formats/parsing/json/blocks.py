@@ -95,7 +95,7 @@ def _decode_lines(
         if not line.strip():
             continue
         n_before += 1
-        with isolate_defects():
+        with isolate_defects(f"{source.label}:{number}"):
             try:
                 objects.append(decoder.decode(line))
             except JsonError:

@@ -11,6 +11,7 @@ import msgspec
 
 from karat.formats.parsing.lines import LineSource, read_raw_lines
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, is_skipping, map_valid, skip_or_raise
 from karat.model.document import Document
 from karat.model.errors import InputError
@@ -59,10 +60,12 @@ def read_record_corpus(
     `to_document` builds the document of a record, adds its id to the ids so far, and counts what it drops or changes.
     The error policy decides whether an invalid line raises `InputError`, or is skipped and counted in `Defects`.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     ids = UniqueIds()
     documents, locations = [], []
-    for record, document in map_valid(read_records(source), lambda record: to_document(record, ids, skipped)):
+    for record, document in map_valid(
+        read_records(source), lambda record: to_document(record, ids, skipped), lambda record: record.location
+    ):
         documents.append(document)
         locations.append(record.location)
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -24,6 +24,7 @@ from karat.formats.parsing.nif.terms import (
 from karat.formats.parsing.offset_units import RawSpan, SurfaceCheck, find_best_spans, place_surfaces
 from karat.formats.parsing.turtle.triples import BlankNodeId, Values
 from karat.formats.parsing.turtle.turtle import get_local_name
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import is_skipping
 from karat.model.document import UNLINKED, EntityId, Tag, Triple
 from karat.model.errors import InputError
@@ -89,7 +90,7 @@ class PlainNif:
 
     def __init__(self, source: ByteSource) -> None:
         self.source = source
-        self.skipped: Counter[str] = Counter(
+        self.skipped = SkipCounter(
             {"prefixes that were not declared": nif.count_undeclared_prefixes(source.first_bytes)}
         )
         self.contexts: dict[str, Values] = {}

@@ -20,6 +20,7 @@ from karat.formats.parsing.surfaces.run_builder import GoldTexts, check_surfaces
 from karat.formats.parsing.turtle.triples import BlankNodeId, Values
 from karat.formats.parsing.turtle.turtle import get_local_name
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import is_skipping, map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError
@@ -71,7 +72,7 @@ class _SentenceNif:
         self.sentences: defaultdict[str, list[_Sentence]] = defaultdict(list)
         self.annotations: defaultdict[str, list[_Annotation]] = defaultdict(list)
         self.types: dict[str, tuple[str, ...]] = {}
-        self.skipped: Counter[str] = Counter(
+        self.skipped = SkipCounter(
             {"prefixes that were not declared": nif.count_undeclared_prefixes(source.first_bytes)}
         )
         self._problems: dict[str, InputError] = {}
@@ -183,7 +184,13 @@ def read_corpus(source: ByteSource, *, is_literal: bool = False) -> Corpus:
     """
     file = _SentenceNif(source, is_literal=is_literal)
     surfaces = SurfaceCheck()
-    converted = list(map_valid(file.documents, lambda name: _to_document(name, file.documents[name], file, surfaces)))
+    converted = list(
+        map_valid(
+            file.documents,
+            lambda name: _to_document(name, file.documents[name], file, surfaces),
+            lambda name: f"<{name}>",
+        )
+    )
     surfaces.require_matches()
     if len(file.documents) == 1:
         n_sentences = sum(map(len, file.sentences.values()))
@@ -229,7 +236,7 @@ def read_run_with_gold(source: ByteSource, gold: Callable[[], Corpus], *, is_lit
 
 def _build_run(file: _SentenceNif, to_response: Callable[[str], Response]) -> Run:
     """Build the run of the responses to all documents of a file."""
-    converted = list(map_valid(file.documents, to_response))
+    converted = list(map_valid(file.documents, to_response, lambda name: f"<{name}>"))
     responses, locations = (
         [response for _, response in converted],
         [f"{file.source.label}: <{name}>" for name, _ in converted],

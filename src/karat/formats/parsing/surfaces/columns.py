@@ -19,7 +19,7 @@ from karat.formats.parsing.surfaces.entries import (
     TYPE_NAMES,
 )
 from karat.model.errors import UnknownNameError, UsageError
-from karat.model.output.command_options import format_roles
+from karat.model.output.command_options import format_argument, format_roles
 
 ROLES: Final[Mapping[str, str]] = {
     "doc": "the id of the document",
@@ -98,6 +98,16 @@ class ColumnRoles(msgspec.Struct, frozen=True):
         if len({name.rpartition(".")[0] for role, name in column_roles.mention_columns.items() if "." in name}) > 1:
             raise UsageError("the columns of mentions are fields of different lists. Choose fields of one list.")
         return column_roles
+
+    @classmethod
+    def from_header(cls, names: Sequence[str]) -> ColumnRoles | None:
+        """Return the roles of a table whose columns are all named like their roles; None for another header."""
+        if not ROLES.keys() >= set(names):
+            return None
+        try:
+            return cls.from_columns({name: name for name in names})
+        except UsageError:  # of roles that make no table
+            return None
 
     @classmethod
     def _from_answer_roles(cls, roles: Mapping[str, str]) -> ColumnRoles:
@@ -235,5 +245,7 @@ def _parse_pair(part: str) -> tuple[str, str]:
     """Split `ROLE=COLUMN` into role and column; raise `UsageError` if there is no `=`."""
     role, equals, name = part.partition("=")
     if not equals:
-        raise UsageError(f"--columns has {part!r}, which is not ROLE=COLUMN. Roles: {', '.join(ROLES)}.")
+        raise UsageError(
+            f"{format_argument('columns')} has {part!r}, which is not ROLE=COLUMN. Roles: {', '.join(ROLES)}."
+        )
     return role.strip(), name.strip()

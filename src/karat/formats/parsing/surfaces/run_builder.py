@@ -20,11 +20,13 @@ from karat.formats.parsing.surfaces.search import (
     locate_surfaces,
 )
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import get_defects, isolate_defects, map_valid
 from karat.model.document import InventedMention, Prediction, Response, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, UsageError
 from karat.model.offsets.offset_kinds import OffsetKind
 from karat.model.offsets.unit_maps import from_code_points, to_code_points
+from karat.model.output.command_options import format_option
 from karat.model.run import Run
 from karat.model.span import Span
 
@@ -98,7 +100,7 @@ def build_run(
     *,
     name: str,
     metadata: dict[str, str] | None = None,
-    skipped: Counter[str] | None = None,
+    skipped: SkipCounter | None = None,
 ) -> Run:
     """Build a run of responses whose predictions may give their text instead of a span.
 
@@ -106,14 +108,14 @@ def build_run(
     `skipped`. The error policy decides whether an invalid response raises `InputError`, or is skipped and counted in
     `Defects`.
     """
-    counts: Counter[str] = Counter() if skipped is None else skipped
+    counts = SkipCounter() if skipped is None else skipped
     converted: list[Response] = []
     locations: list[str] = []
     texts_of_responses: list[str | None] = []
     ids: set[str] = set()
     for response, location, response_counts in responses:
-        with isolate_defects():
-            new_counts = Counter(response_counts)
+        with isolate_defects(f"document {response.id!r}"):
+            new_counts = SkipCounter(response_counts)
             converted.append(to_response(response, texts, location, new_counts))
             locations.append(location)
             texts_of_responses.append(response.text)
@@ -206,7 +208,7 @@ def locate_predictions(
     those that every command reports in the defects of the file. Raise `InputError` for a prediction without span and
     text, or for a wrong span unless wrong spans are realigned.
     """
-    outcomes: Counter[str] = Counter()
+    outcomes = SkipCounter()
     spans = _locate_spans(response, texts, location, outcomes)
     counts.update(outcomes)
     get_defects().other_counts.update({name: outcomes[name] for name in _REPORTED})
@@ -316,12 +318,12 @@ def _span_mismatch_error(prediction: WrittenPrediction, span: Span, text: str, l
         if is_same_surface(text[slice(*_convert_span(text, kind, span))], prediction.text or "")
     ]
     at_span = text[slice(*_convert_span(text, get_defects().policy.offsets, span))]
-    advice = f"; this span fits as {kinds[0].description}: --offsets {kinds[0]}" if kinds else ""
+    advice = f"; this span fits as {kinds[0].description}: {format_option('offsets', kinds[0])}" if kinds else ""
     return InputError(
         location,
         actual=f"the text {prediction.text!r} at [{span.start}, {span.end}), where the document has {at_span[:40]!r}",
         expected="spans that cover their text",
-        remedy=f"Correct or remove the spans, or realign them with --span-mismatch realign{advice}",
+        remedy=f"Correct or remove the spans, or realign them with {format_option('span_mismatch', 'realign')}{advice}",
     )
 
 

@@ -27,6 +27,7 @@ from karat.formats.parsing.surfaces.table_rows import (
     read_rows,
 )
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import isolate_defects, map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, UsageError
@@ -142,7 +143,7 @@ def read_table_corpus(source: TableSource, columns: ColumnRoles, on_preview: Pre
             remedy="Add text=COLUMN, or texts=NAME of a folder or table next to this file. Read predictions with "
             "karat.load_run",
         )
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     texts = GoldTexts(None, source.label)
     documents: list[Document] = []
     locations: list[str] = []
@@ -157,7 +158,7 @@ def read_table_corpus(source: TableSource, columns: ColumnRoles, on_preview: Pre
                 )
             )
             continue
-        with isolate_defects():
+        with isolate_defects(f"document {doc_id!r}"):
             response = WrittenResponse(doc_id, tuple(document.predictions), document.text)
             predictions = locate_predictions(response, texts, document.location, skipped).predictions
             labels = separate_duplicate_labels(map(_to_label, predictions), skipped)
@@ -185,9 +186,14 @@ def read_table_run(
     on_preview: PreviewCallback | None = None,
 ) -> Run:
     """Read predictions from a table and preview the first ones; `gold` loads the corpus with the texts, if needed."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     if columns.has_answers:
-        responses = [entry for _, entry in map_valid(source.rows, lambda row: _read_answer(row, columns, source))]
+        responses = [
+            entry
+            for _, entry in map_valid(
+                source.rows, lambda row: _read_answer(row, columns, source), lambda row: row.location
+            )
+        ]
     else:
         responses = [
             ResponseEntry(WrittenResponse(doc_id, tuple(document.predictions), document.text), document.location)
@@ -210,7 +216,7 @@ def read_table_run(
 
 def _read_answer(row: TableRow, columns: ColumnRoles, source: TableSource) -> ResponseEntry:
     """Read a row whose mentions are in the answer of a language model, and count what the answer lost."""
-    counts: Counter[str] = Counter()
+    counts = SkipCounter()
     text = _parse_text(row, columns)
     doc_id = _parse_id(row, columns, {}, text)
     answer = get_value(row.fields, columns.by_role["response"])
@@ -247,7 +253,7 @@ def _read_documents(source: TableSource, columns: ColumnRoles, skipped: Counter[
     has_mentions = False
     for row in source.rows:
         absent_columns -= {name for name in absent_columns if _has_path(row.fields, name.split("."), name)}
-        with isolate_defects():
+        with isolate_defects(row.location):
             text = _parse_text(row, columns)
             doc_id = _parse_id(row, columns, ids, text)
             items = list(_split_mentions(row, columns))

@@ -22,6 +22,7 @@ from karat.formats.parsing.lines import read_lines, split_columns
 from karat.formats.parsing.tokens.iob import OUTSIDE, TokenMention, parse_tags
 from karat.formats.parsing.tokens.text import JoinedText, join_tokens
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import UniqueIds, get_defects, isolate_defects, map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Candidate, Document, EntityId, Label, Prediction, Response
 from karat.model.errors import InputError
@@ -348,7 +349,7 @@ def read_token_corpus(source: ByteSource, read_labels: LabelReader) -> Corpus:
 
     `read_labels` returns the labels of a document's tokens.
     """
-    context = ReadContext(source, Counter())
+    context = ReadContext(source, SkipCounter())
     tokens: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
     def to_document(block: TokenDocument) -> Document:
@@ -362,7 +363,13 @@ def read_token_corpus(source: ByteSource, read_labels: LabelReader) -> Corpus:
         context.skipped["tags of tokens that begin with #"] += sum(_has_ignored_tag(row) for row in block.rows)
         return document
 
-    converted = list(map_valid(_select_valid(read_documents(source, context.skipped)), to_document))
+    converted = list(
+        map_valid(
+            _select_valid(read_documents(source, context.skipped)),
+            to_document,
+            lambda block: f"{source.label}:{block.line}",
+        )
+    )
     corpus = Corpus.from_reader(
         [document for _, document in converted],
         name=source.stem,
@@ -378,7 +385,7 @@ def read_token_run(source: ByteSource, read_predictions: PredictionReader, gold:
     `read_predictions` returns the predictions of a document's tokens. Without the gold standard, spaces come from the
     file's MISC column or from the gold file next to it.
     """
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     documents = _select_valid(read_documents(source, skipped))
     if gold is None or not gold.tokens:
         token_documents, context = align_without_gold(source, documents, skipped), ReadContext(source, skipped)
@@ -388,7 +395,11 @@ def read_token_run(source: ByteSource, read_predictions: PredictionReader, gold:
             ReadContext(source, skipped, _get_gold_types(gold)),
         )
     converted = list(
-        map_valid(token_documents, lambda item: Response(item[0], tuple(read_predictions(item[1], context))))
+        map_valid(
+            token_documents,
+            lambda item: Response(item[0], tuple(read_predictions(item[1], context))),
+            lambda item: f"document {item[0]!r}",
+        )
     )
     token_documents, responses = [item for item, _ in converted], [response for _, response in converted]
     skipped["tags of tokens that begin with #"] += sum(

@@ -30,6 +30,7 @@ from karat.formats.parsing.tokens.text import join_sentences
 from karat.formats.plugins.aida import conll2003
 from karat.formats.plugins.aida.writer import STORED_FIELDS, count_losses, write_corpus
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import isolate_defects, map_valid
 from karat.model.document import UNLINKED, Document, Label
 from karat.model.errors import InputError
@@ -84,7 +85,7 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
     file = source
     if source.is_folder:
         file = source.get_child(_MERGED_FILE if _MERGED_FILE in source.file_names else _ANNOTATIONS_FILE)
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     metadata: dict[str, str] = {}
     if _NUMBERED.match(file.first_bytes):
         blocks = _add_texts(list(_read_annotations(file)), file, skipped, metadata)
@@ -154,7 +155,7 @@ def _read_merged(source: ByteSource, skipped: Counter[str]) -> Iterator[_Block]:
             n_tokens += 1
         return block
 
-    for _, document in map_valid(_split_documents(source), parse_block):
+    for _, document in map_valid(_split_documents(source), parse_block, lambda item: f"{source.label}:{item[0].line}"):
         yield document
 
 
@@ -189,7 +190,7 @@ def _read_annotations(source: ByteSource) -> Iterator[_Block]:
                 block.mentions.append(_Mention(start, start + 1, [cell.strip() for cell in ids]))
         return block
 
-    for _, document in map_valid(_split_documents(source), parse_block):
+    for _, document in map_valid(_split_documents(source), parse_block, lambda item: f"{source.label}:{item[0].line}"):
         yield document
 
 
@@ -212,7 +213,7 @@ def _add_texts(
         conll_documents = list(conll2003.read_documents(file))
         metadata[f"tokens of {split.name}"] = conll2003.check_documents(conll_documents, split, file)
         for block in split_blocks:
-            with isolate_defects():
+            with isolate_defects(f"{source.label}:{block.line}"):
                 documents.append(
                     _fill_block(block, conll_documents[block.number - split.first_document], source, file, skipped)
                 )

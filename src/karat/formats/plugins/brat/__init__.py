@@ -41,6 +41,7 @@ from karat.formats.plugins.brat.writer import (
 )
 from karat.kb.ids.normal_forms import recognise_id
 from karat.model.corpus import Corpus
+from karat.model.counts.skip_counter import SkipCounter
 from karat.model.defects import isolate_defects, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Response, Triple
 from karat.model.errors import InputError
@@ -100,11 +101,11 @@ class _Annotations:
 
 def read_corpus(source: ByteSource, text: bool) -> Corpus:
     """Read the gold documents of a folder or file, always with their texts (`text` is ignored)."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     surfaces = SurfaceCheck()
     documents = []
     for name, file, txt in _find_pairs(source, skipped):
-        with isolate_defects():
+        with isolate_defects(file.label):
             content = decode_utf8(txt.read_bytes(), txt)
             annotations = _read_annotations(file, skipped)
             labels = [
@@ -121,11 +122,11 @@ def read_corpus(source: ByteSource, text: bool) -> Corpus:
 
 def read_run(source: ByteSource) -> Run:
     """Read a system's predictions, which brat writes like gold labels; labels with alternatives are a gold standard."""
-    skipped: Counter[str] = Counter()
+    skipped = SkipCounter()
     surfaces = SurfaceCheck()
     responses, texts = [], []
     for name, file, txt in _find_pairs(source, skipped):
-        with isolate_defects():
+        with isolate_defects(file.label):
             content = decode_utf8(txt.read_bytes(), txt)
             annotations = _read_annotations(file, skipped)
             labels = list(_to_labels(annotations, content, skipped, surfaces))

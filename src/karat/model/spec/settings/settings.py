@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from karat.model.errors import UnknownNameError, UsageError
+from karat.model.output.command_options import format_option
 from karat.model.spec.settings.conventions import (
     Alternatives,
     Assignment,
@@ -331,7 +332,8 @@ CONTRADICTIONS: tuple[Contradiction, ...] = (
     ),
     Contradiction(
         lambda c: c.unknown_ids is UnknownIds.ALIKE and not c.ids.uses_kb,
-        "unknown-ids=alike needs ids=resolved and a knowledge base that lists its entities. Pass one with --kb, or "
+        "unknown-ids=alike needs ids=resolved and a knowledge base that lists its entities. Pass one with "
+        f"{format_option('kb')}, or "
         "set unknown-ids=distinct.",
     ),
 )

@@ -23,6 +23,7 @@ from karat.matching.facts.facts import MENTION_TYPES, Facts
 from karat.matching.read.pairing import KINDS
 from karat.model.document import Document
 from karat.model.errors import KaratError, UsageError
+from karat.model.output.command_options import format_option
 from karat.model.results.result import Result
 from karat.model.results.verdict import Outcome, Verdicts
 from karat.model.tables.columns import Bools, Ints, Longs, Mentions
@@ -274,7 +275,7 @@ def list_cases(result: Result) -> ElevantCases:
     link = verdicts["strong"]
     gold, prediction, tree = link.gold, link.prediction, link.tree
     if tree is None or result.signature["assignment"] != "lookup":  # other assignments have different trees
-        raise UsageError("ELEVANT's cases need assignment=lookup. Score with --profile elevant.")
+        raise UsageError(f"ELEVANT's cases need assignment=lookup. Score with {format_option('profile', 'elevant')}.")
     facts = evaluation.facts
     labels, predictions = facts.pairing.corpus.labels, facts.pairing.run.predictions
     start, end = (

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from karat.model.errors import UsageError
+from karat.model.output.command_options import format_option, format_setting
 from karat.model.registry import get_plugin
 from karat.model.results.result import GroupScores, Result, WeightSums
 from karat.model.spec.category import ErrorCategory
@@ -49,14 +50,17 @@ def build_layout(result: Result) -> dict[str, Any]:
     for facet in FACETS:
         if facet not in result.groups:
             raise UsageError(
-                f"ELEVANT's layout needs the scores by {facet}. Score with --profile elevant --by {facet}."
+                f"ELEVANT's layout needs the scores by {facet}. Score with {format_option('profile', 'elevant')} and "
+                f"{format_option('by', facet)}."
             )
     for part in MODES.values():
         for view in (f"strong{part}", f"mention{part}"):
             if view not in result.groups["mention-type"]:
                 raise UsageError(f"ELEVANT's layout needs the view {view}. Score the task a2kb.")
         if not NAMES.keys() <= result.groups["error"].get(f"strong{part}", {}).keys():
-            raise UsageError("ELEVANT's layout needs error categories. Score with --set groups=credited.")
+            raise UsageError(
+                f"ELEVANT's layout needs error categories. Score with {format_setting('groups', 'credited')}."
+            )
     return {mode: _build_mode(result, part) for mode, part in MODES.items()}
 
 

@@ -1,0 +1,1 @@
+"""Counts of what readers skip or repair."""
