@@ -259,3 +259,16 @@ def test_the_reference_reader_of_croissant_reads_the_folder(karat_cli, tmp_path)
             for label in gold[id].labels
         ]
         assert labels == str(expected)
+
+
+def test_each_split_has_its_own_counts_of_what_was_skipped(karat_cli, tmp_path):
+    """The note without an id stands once in dev and twice in test; both counts are shown."""
+    for split, notes in (("dev", 1), ("test", 2)):
+        folder = tmp_path / split
+        folder.mkdir()
+        (folder / "d.txt").write_text("Ulm is old.", encoding="utf-8")
+        lines = ["T1\tName 0 3\tUlm\n", *(f"#{number}\tAnnotatorNotes T1\tunsure\n" for number in range(1, notes + 1))]
+        (folder / "d.ann").write_text("".join(lines), encoding="utf-8")
+    assert karat_cli("data", "add", "--name", "mini", "--split", "dev=dev", "--split", "test=test").code == 0
+    counts = [line for line in karat_cli("data", "sheet", "mini").out.splitlines() if "notes" in line.lower()]
+    assert [(line.split(": ")[0], line.split(": ")[-1]) for line in counts] == [("- dev", "1"), ("- test", "2")], counts

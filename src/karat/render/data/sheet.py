@@ -203,10 +203,14 @@ def _build_files(sheet: Sheet) -> Iterator[str]:
         "Each line of a file is a JSON object, a document with `id`, `text` and `labels`. Offsets count Unicode code "
         "points; `end` is exclusive. An `entity` of `null` is NIL, and a label without `entity` is unlinked."
     )
-    skipped = {reason: count for item in version.splits.values() for reason, count in item.skipped.items()}
+    skipped = [
+        f"- {f'{split}: ' if len(version.splits) > 1 else ''}{escape_markdown(reason)}: {count}"
+        for split, item in version.splits.items()
+        for reason, count in item.skipped.items()
+    ]
     if skipped:
         yield "Skipped or changed on reading the original files:"
-        yield "\n".join(f"- {escape_markdown(reason)}: {count}" for reason, count in skipped.items())
+        yield "\n".join(skipped)
 
 
 def _build_statistics(sheet: Sheet) -> Iterator[str]:
