@@ -528,6 +528,17 @@ def test_canonical_ids_of_a_knowledge_base_are_no_emerging_entities():
     assert karat.evaluate(*right, profile="gerbil", kb=kb)["strong[in-kb]:micro.f1"] == 1
 
 
+@pytest.mark.parametrize("ids", ["bridged", "normalised"])
+def test_a_resource_that_the_knowledge_base_lacks_is_no_emerging_entity(ids):
+    """Two unlisted resources of English are in GERBIL's knowledge base and differ; two of German are emerging."""
+    kb = InMemoryKB.from_tables(same_as=[("Q64", f"{DBPEDIA}Berlin")])
+    german = "http://de.dbpedia.org/resource/"
+    links = ((f"{DBPEDIA}Berlin", "Q64"), (f"{DBPEDIA}Ulm", f"{DBPEDIA}Gera"), (f"{german}Ulm", f"{german}Gera"))
+    result = karat.evaluate(*sides(*links), profile="gerbil", kb=kb, settings={"ids": ids})
+    assert (result["strong[in-kb]:micro.f1"], result["strong[nil]:micro.f1"]) == (1 / 2, 1)
+    assert "emerging entities by their prefix: 1 gold label, 1 prediction" in result.notes
+
+
 def test_titles_are_mapped_to_items_whatever_their_first_letter():
     kb = InMemoryKB.from_tables(same_as=[("Q36", "Republic of Poland"), ("Berlin (city)", "Q64")])
     assert kb.canonical_ids(["Republic of Poland", "Berlin (city)", "Q64"]) == ["Q36", "Q64", "Q64"]
