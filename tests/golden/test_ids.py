@@ -397,10 +397,25 @@ def test_the_warning_that_all_predictions_are_emerging_entities_says_what_helps(
         for more in ({}, options)
     )
     assert before["strong:micro.f1"] == 0
-    (warning,) = (note for note in before.notes if "no entity id of the predictions occurs" in note)
+    (warning,) = (note for note in before.notes if "no predicted id starts with a prefix" in note)
     assert warning.startswith("warning: ")
     assert f"; {remedy}" in warning
     assert after["strong[in-kb]:micro.f1"] == 1
+
+
+def test_no_setting_of_ids_is_advised_for_a_predicted_id_that_only_its_prefix_excludes():
+    """The gold standard has the id of the prediction too, so that neither normal forms nor the bridge can help."""
+    gold = Corpus.from_documents([Document("d", "x", (Label(0, 1, "http://my.org/A", same_as=(f"{DBPEDIA}A",)),))])
+    run = Run.from_responses([Response("d", (Prediction(0, 1, "http://my.org/A"),))])
+    for ids in ("bridged", "normalised"):
+        result = karat.evaluate(gold, run, profile="gerbil", settings={"ids": ids})
+        (warning,) = (note for note in result.notes if note.startswith("warning: "))
+        assert "no predicted id starts with a prefix of the knowledge base (an example is 'http://my.org/A')" in warning
+        assert warning.endswith("try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv")
+    mapped = karat.evaluate(
+        gold, run, profile="gerbil", kb=InMemoryKB.from_tables(same_as=[(f"{DBPEDIA}A", "http://my.org/A")])
+    )
+    assert mapped["strong[in-kb]:micro.f1"] == 1
 
 
 @pytest.mark.parametrize(("qid", "found"), [("Q64", 0), ("http://www.wikidata.org/entity/Q64", 1)])

@@ -568,6 +568,6 @@ def test_an_experiment_warns_and_says_which_ids_cannot_match(karat_cli, titles):
         encoding="utf-8",
     )
     ran = karat_cli("run", "e.toml", "--details")
-    assert ran.out.startswith("mine: warning: no entity id of the predictions occurs in the gold standard")
+    assert ran.out.startswith("mine: warning: no predicted id starts with a prefix of the knowledge base")
     line = "ids: gold DBpedia en 2; predictions QID 2; 2 gold labels cannot match any predicted id"
     assert line in " ".join(ran.out.split())

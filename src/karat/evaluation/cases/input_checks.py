@@ -400,15 +400,20 @@ def _failure_notes(failed_ids: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
 def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions, remedy: str) -> Iterator[str]:
     """Yield a note if no predicted id occurs in the gold standard; a warning with the remedy if none can match."""
     gold, predictions = checks.gold, checks.predictions
-    if gold.example and predictions.example and gold.n_linked and not checks.has_shared_entity:
-        is_certain = not predictions.n_linked  # the prefix rule takes every predicted id for an emerging entity
+    if not (gold.example and predictions.example and gold.n_linked) or checks.has_shared_entity:
+        return
+    if read_options.prefixes is not None and not predictions.n_linked:
         yield (
-            f"{WARNING if is_certain else ''}"
-            f"no entity id of the predictions occurs in the gold standard (gold has {gold.example!r}, predictions have "
-            f"{predictions.example!r})"
-            + (": ids are compared as written" if read_options.ids is Ids.AS_WRITTEN else "")
-            + (f"; {remedy}" if is_certain and remedy else "")
+            f"{WARNING}no predicted id starts with a prefix of the knowledge base (an example is "
+            f"{predictions.example!r}), so all of them are emerging entities and match no gold entity of the knowledge "
+            f"base{f'; {remedy}' * bool(remedy)}"
         )
+        return
+    yield (
+        f"{WARNING if not predictions.n_linked else ''}"
+        f"no entity id of the predictions occurs in the gold standard (gold has {gold.example!r}, predictions have "
+        f"{predictions.example!r})" + (": ids are compared as written" if read_options.ids is Ids.AS_WRITTEN else "")
+    )
 
 
 def _prefix_notes(gold: SideChecks, read_options: ReadOptions) -> Iterator[str]:
