@@ -431,6 +431,17 @@ def test_a_single_qid_in_the_gold_standard_does_not_hide_what_helps(qid, found):
     assert "gold labels cannot match any predicted id: try --kb starter of karat score" in before.id_health.summary
 
 
+def test_the_advised_prefix_is_that_of_the_ids_to_which_the_knowledge_base_maps():
+    """Berlin and Rome are corp:1 and corp:2 in the knowledge base: 1 of 2 is right, once `corp:` is a known prefix."""
+    kb = InMemoryKB.from_tables(same_as=[("corp:1", f"{DBPEDIA}Berlin"), ("corp:2", f"{DBPEDIA}Rome")])
+    data = sides((f"{DBPEDIA}Berlin", f"{DBPEDIA}Rome"), (f"{DBPEDIA}Rome", f"{DBPEDIA}Rome"))
+    result = karat.evaluate(*data, profile="gerbil", kb=kb)
+    (warning,) = (note for note in result.notes if "no gold id starts with a prefix" in note)
+    assert f"an example is 'corp:1', for '{DBPEDIA}Berlin'" in warning
+    assert "such as settings={'prefixes': 'corp:'}" in warning
+    assert karat.evaluate(*data, profile="gerbil", kb=kb, settings={"prefixes": "corp:"})["strong:micro.f1"] == 1 / 2
+
+
 def test_the_example_of_an_id_without_known_prefix_is_not_nil():
     links = [("http://aksw.org/notInWiki/Quibble", None), ("http://dbpedia.org/resource/Paris", "Q90")]
     result = karat.evaluate(*sides(*links), profile="gerbil", settings={"prefixes": "Q"})

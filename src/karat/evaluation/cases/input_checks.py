@@ -419,9 +419,12 @@ def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions, remedy: st
 def _prefix_notes(gold: SideChecks, read_options: ReadOptions) -> Iterator[str]:
     """Yield a warning if no gold id has a known prefix, so that all are emerging entities and match each other."""
     if read_options.prefixes is not None and gold.example and not gold.n_linked:
-        prefix = _ID_PREFIX.match(gold.example)
+        # With a knowledge base, the prefix of its own ids decides, whatever the gold standard writes.
+        id = gold.example if read_options.kb is None else canonical_ids([gold.example], read_options)[0]
+        as_written = "" if id == gold.example else f", for {gold.example!r}"
+        prefix = _ID_PREFIX.match(id)
         yield (
-            f"{WARNING}no gold id starts with a prefix of the knowledge base (an example is {gold.example!r}), so all "
+            f"{WARNING}no gold id starts with a prefix of the knowledge base (an example is {id!r}{as_written}), so all "
             "of them are emerging entities and any two match: set prefixes to the prefixes of your ids"
             + (f", such as {format_setting('prefixes', prefix[0])}" if prefix else "")
         )
