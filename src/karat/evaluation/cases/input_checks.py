@@ -35,7 +35,7 @@ from karat.model.spec.settings.nil_spellings import NIL_ID, NIL_LIKE, NOT_IN_WIK
 from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import hash_strings
 
-_ID_PREFIX = re.compile(r"https?://[^,]*/|[A-Z]+(?=\d)")  # of a list of ids, such as Q
+_ID_PREFIX = re.compile(r"https?://[^,]*/|[A-Za-z][\w.-]*:(?!//)|[A-Z]+(?=\d)")  # of a list of ids, such as Q
 _SAMPLE_SIZE = 10_000  # mentions that are compared before all others
 _MAX_TYPES = 6  # named in a note
 _MAX_FAILED = 1000  # documents that a note names for each error
@@ -424,8 +424,8 @@ def _prefix_notes(gold: SideChecks, read_options: ReadOptions) -> Iterator[str]:
         as_written = "" if id == gold.example else f", for {gold.example!r}"
         prefix = _ID_PREFIX.match(id)
         yield (
-            f"{WARNING}no gold id starts with a prefix of the knowledge base (an example is {id!r}{as_written}), so all "
-            "of them are emerging entities and any two match: set prefixes to the prefixes of your ids"
+            f"{WARNING}no gold id starts with a prefix of the knowledge base (an example is {id!r}{as_written}), so "
+            "all of them are emerging entities and any two match: set prefixes to the prefixes of your ids"
             + (f", such as {format_setting('prefixes', prefix[0])}" if prefix else "")
         )
 
