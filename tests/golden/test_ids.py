@@ -397,10 +397,25 @@ def test_the_warning_that_all_predictions_are_emerging_entities_says_what_helps(
         for more in ({}, options)
     )
     assert before["strong:micro.f1"] == 0
-    (warning,) = (note for note in before.notes if "no entity id of the predictions occurs" in note)
+    (warning,) = (note for note in before.notes if "no predicted id starts with a prefix" in note)
     assert warning.startswith("warning: ")
     assert f"; {remedy}" in warning
     assert after["strong[in-kb]:micro.f1"] == 1
+
+
+def test_no_setting_of_ids_is_advised_for_a_predicted_id_that_only_its_prefix_excludes():
+    """The gold standard has the id of the prediction too, so that neither normal forms nor the bridge can help."""
+    gold = Corpus.from_documents([Document("d", "x", (Label(0, 1, "http://my.org/A", same_as=(f"{DBPEDIA}A",)),))])
+    run = Run.from_responses([Response("d", (Prediction(0, 1, "http://my.org/A"),))])
+    for ids in ("bridged", "normalised"):
+        result = karat.evaluate(gold, run, profile="gerbil", settings={"ids": ids})
+        (warning,) = (note for note in result.notes if note.startswith("warning: "))
+        assert "no predicted id starts with a prefix of the knowledge base (an example is 'http://my.org/A')" in warning
+        assert warning.endswith("try --kb DIR of karat score, with ids of both kinds in DIR/same_as.tsv")
+    mapped = karat.evaluate(
+        gold, run, profile="gerbil", kb=InMemoryKB.from_tables(same_as=[(f"{DBPEDIA}A", "http://my.org/A")])
+    )
+    assert mapped["strong[in-kb]:micro.f1"] == 1
 
 
 @pytest.mark.parametrize(("qid", "found"), [("Q64", 0), ("http://www.wikidata.org/entity/Q64", 1)])
@@ -414,6 +429,17 @@ def test_a_single_qid_in_the_gold_standard_does_not_hide_what_helps(qid, found):
     before, after = (karat.evaluate(*sides(*links), profile="gerbil", kb=kb) for kb in (None, "starter"))
     assert (before.counts("strong").matched_gold, after.counts("strong").matched_gold) == (found, 3)
     assert "gold labels cannot match any predicted id: try --kb starter of karat score" in before.id_health.summary
+
+
+def test_the_advised_prefix_is_that_of_the_ids_to_which_the_knowledge_base_maps():
+    """Berlin and Rome are corp:1 and corp:2 in the knowledge base: 1 of 2 is right, once `corp:` is a known prefix."""
+    kb = InMemoryKB.from_tables(same_as=[("corp:1", f"{DBPEDIA}Berlin"), ("corp:2", f"{DBPEDIA}Rome")])
+    data = sides((f"{DBPEDIA}Berlin", f"{DBPEDIA}Rome"), (f"{DBPEDIA}Rome", f"{DBPEDIA}Rome"))
+    result = karat.evaluate(*data, profile="gerbil", kb=kb)
+    (warning,) = (note for note in result.notes if "no gold id starts with a prefix" in note)
+    assert f"an example is 'corp:1', for '{DBPEDIA}Berlin'" in warning
+    assert "such as settings={'prefixes': 'corp:'}" in warning
+    assert karat.evaluate(*data, profile="gerbil", kb=kb, settings={"prefixes": "corp:"})["strong:micro.f1"] == 1 / 2
 
 
 def test_the_example_of_an_id_without_known_prefix_is_not_nil():
@@ -526,6 +552,17 @@ def test_canonical_ids_of_a_knowledge_base_are_no_emerging_entities():
         assert (result["strong:micro.f1"], result["strong[in-kb]:micro.f1"]) == (0, 0)
     right = sides((f"{DBPEDIA}Berlin", "Q64"))
     assert karat.evaluate(*right, profile="gerbil", kb=kb)["strong[in-kb]:micro.f1"] == 1
+
+
+@pytest.mark.parametrize("ids", ["bridged", "normalised"])
+def test_a_resource_that_the_knowledge_base_lacks_is_no_emerging_entity(ids):
+    """Two unlisted resources of English are in GERBIL's knowledge base and differ; two of German are emerging."""
+    kb = InMemoryKB.from_tables(same_as=[("Q64", f"{DBPEDIA}Berlin")])
+    german = "http://de.dbpedia.org/resource/"
+    links = ((f"{DBPEDIA}Berlin", "Q64"), (f"{DBPEDIA}Ulm", f"{DBPEDIA}Gera"), (f"{german}Ulm", f"{german}Gera"))
+    result = karat.evaluate(*sides(*links), profile="gerbil", kb=kb, settings={"ids": ids})
+    assert (result["strong[in-kb]:micro.f1"], result["strong[nil]:micro.f1"]) == (1 / 2, 1)
+    assert "emerging entities by their prefix: 1 gold label, 1 prediction" in result.notes
 
 
 def test_titles_are_mapped_to_items_whatever_their_first_letter():

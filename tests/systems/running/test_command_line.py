@@ -484,6 +484,14 @@ def test_served_systems_answer_an_empty_text_and_name_no_options():
     assert str(error.value).endswith("Correct the request.")
 
 
+@pytest.mark.parametrize(("system", "is_warned"), [(COMMAND, True), ("popular", False)])
+def test_a_served_system_that_accepts_no_mentions_is_announced_as_such(karat_cli, monkeypatch, system, is_warned):
+    """GERBIL's D2KB sends mentions, which a program that is started once per document never sees."""
+    monkeypatch.setattr("http.server.HTTPServer.serve_forever", lambda server: None)
+    announced = karat_cli("serve-nif", system, "--port", "0")
+    assert ("accepts no mentions, so it detects mentions for D2KB too" in announced.err) is is_warned
+
+
 def test_resolved_ids_use_the_knowledge_base_of_the_systems(karat_cli):
     titles = {"id": "d1", "text": "Berlin is old.", "labels": [{"start": 0, "end": 6, "entity": "enwiki:Berlin"}]}
     Path("titles.jsonl").write_text(json.dumps(titles) + "\n", encoding="utf-8")
@@ -568,6 +576,6 @@ def test_an_experiment_warns_and_says_which_ids_cannot_match(karat_cli, titles):
         encoding="utf-8",
     )
     ran = karat_cli("run", "e.toml", "--details")
-    assert ran.out.startswith("mine: warning: no entity id of the predictions occurs in the gold standard")
+    assert ran.out.startswith("mine: warning: no predicted id starts with a prefix of the knowledge base")
     line = "ids: gold DBpedia en 2; predictions QID 2; 2 gold labels cannot match any predicted id"
     assert line in " ".join(ran.out.split())

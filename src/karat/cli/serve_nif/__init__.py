@@ -18,13 +18,13 @@ from karat.cli.output import echo
 def command(arguments: tuple[str, ...], host: str, port: int, hosts: tuple[str, ...]) -> None:
     """Serve a system to GERBIL as a NIF web service.
 
-    The service takes a NIF document by POST and returns it with annotations. If the document has mentions, they are
-    linked. Register the address in GERBIL as a NIF web service; --allow-host accepts other host names than that of the
-    address. Press Ctrl-C to stop.
+    The service takes a NIF document by POST and returns it with annotations. Mentions in the document (D2KB) are
+    linked by systems that accept them; all others detect mentions. Register the address in GERBIL as a NIF web service;
+    --allow-host accepts other host names than that of the address. Press Ctrl-C to stop.
 
     \b
     karat serve-nif prior --kb mine
-    karat serve-nif 'command:./my-linker' --port 9000
+    karat serve-nif 'jsonl:python3 bridge.py' --port 9000
     """
     from karat.model.errors import UsageError
     from karat.systems.adapters.nif import TURTLE
@@ -42,4 +42,6 @@ def command(arguments: tuple[str, ...], host: str, port: int, hosts: tuple[str, 
         create_server(host, port, handler, f"{TURTLE};charset=UTF-8", (*LOOPBACK, host, *hosts)) as http_server,
     ):
         echo(f"karat: {system.title} is served at http://{host}:{http_server.server_port}/", err=True)
+        if not system.uses_gold_mentions(True):
+            echo(f"karat: {system.title} accepts no mentions, so it detects mentions for D2KB too.", err=True)
         http_server.serve_forever()

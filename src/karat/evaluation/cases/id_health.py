@@ -490,15 +490,20 @@ def _suggest_remedy(
         schemes = {scheme: count for scheme, count in predictions.schemes.items() if scheme != _NIL_LIKE}
         return sum(count for scheme, count in schemes.items() if convert(scheme) not in gold_schemes)
 
+    def bridge(scheme: str) -> str:
+        return scheme.replace(WIKIPEDIA, DBPEDIA)
+
+    schemes = gold.schemes.keys() | predictions.schemes.keys()
     has_same_scheme = count_unmatched(str) < n_unmatchable
     if has_same_scheme and kb is not None:  # it knows some ids of the scheme and lacks others
         rows = _suggest_rows(kb, "redirects.tsv or same_as.tsv", "old_ids or same_as")
         return f"try {format_setting('ids', 'normalised')}, or {rows}" if id_setting is Ids.RESOLVED else rows
-    if has_same_scheme and id_setting is not Ids.NORMALISED:
+    if has_same_scheme and id_setting is not Ids.NORMALISED and any(map(_is_recognised, predictions.schemes)):
         return f"try {format_setting('ids', 'normalised')}"
     if (
         id_setting is not Ids.BRIDGED
-        and count_unmatched(lambda scheme: scheme.replace(WIKIPEDIA, DBPEDIA)) < n_unmatchable
+        and any(bridge(scheme) != scheme for scheme in schemes)
+        and count_unmatched(bridge) < n_unmatchable
     ):
         return f"try {format_setting('ids', 'bridged')}"
     if _LOWERCASE_QIDS in gold.schemes.keys() ^ predictions.schemes.keys():

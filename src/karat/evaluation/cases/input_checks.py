@@ -35,7 +35,7 @@ from karat.model.spec.settings.nil_spellings import NIL_ID, NIL_LIKE, NOT_IN_WIK
 from karat.model.tables.columns import NIL, Bools, Ints, Mentions
 from karat.model.tables.digest import hash_strings
 
-_ID_PREFIX = re.compile(r"https?://[^,]*/|[A-Z]+(?=\d)")  # of a list of ids, such as Q
+_ID_PREFIX = re.compile(r"https?://[^,]*/|[A-Za-z][\w.-]*:(?!//)|[A-Z]+(?=\d)")  # of a list of ids, such as Q
 _SAMPLE_SIZE = 10_000  # mentions that are compared before all others
 _MAX_TYPES = 6  # named in a note
 _MAX_FAILED = 1000  # documents that a note names for each error
@@ -400,24 +400,32 @@ def _failure_notes(failed_ids: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
 def _foreign_id_notes(checks: InputChecks, read_options: ReadOptions, remedy: str) -> Iterator[str]:
     """Yield a note if no predicted id occurs in the gold standard; a warning with the remedy if none can match."""
     gold, predictions = checks.gold, checks.predictions
-    if gold.example and predictions.example and gold.n_linked and not checks.has_shared_entity:
-        is_certain = not predictions.n_linked  # the prefix rule takes every predicted id for an emerging entity
+    if not (gold.example and predictions.example and gold.n_linked) or checks.has_shared_entity:
+        return
+    if read_options.prefixes is not None and not predictions.n_linked:
         yield (
-            f"{WARNING if is_certain else ''}"
-            f"no entity id of the predictions occurs in the gold standard (gold has {gold.example!r}, predictions have "
-            f"{predictions.example!r})"
-            + (": ids are compared as written" if read_options.ids is Ids.AS_WRITTEN else "")
-            + (f"; {remedy}" if is_certain and remedy else "")
+            f"{WARNING}no predicted id starts with a prefix of the knowledge base (an example is "
+            f"{predictions.example!r}), so all of them are emerging entities and match no gold entity of the knowledge "
+            f"base{f'; {remedy}' * bool(remedy)}"
         )
+        return
+    yield (
+        f"{WARNING if not predictions.n_linked else ''}"
+        f"no entity id of the predictions occurs in the gold standard (gold has {gold.example!r}, predictions have "
+        f"{predictions.example!r})" + (": ids are compared as written" if read_options.ids is Ids.AS_WRITTEN else "")
+    )
 
 
 def _prefix_notes(gold: SideChecks, read_options: ReadOptions) -> Iterator[str]:
     """Yield a warning if no gold id has a known prefix, so that all are emerging entities and match each other."""
     if read_options.prefixes is not None and gold.example and not gold.n_linked:
-        prefix = _ID_PREFIX.match(gold.example)
+        # With a knowledge base, the prefix of its own ids decides, whatever the gold standard writes.
+        id = gold.example if read_options.kb is None else canonical_ids([gold.example], read_options)[0]
+        as_written = "" if id == gold.example else f", for {gold.example!r}"
+        prefix = _ID_PREFIX.match(id)
         yield (
-            f"{WARNING}no gold id starts with a prefix of the knowledge base (an example is {gold.example!r}), so all "
-            "of them are emerging entities and any two match: set prefixes to the prefixes of your ids"
+            f"{WARNING}no gold id starts with a prefix of the knowledge base (an example is {id!r}{as_written}), so "
+            "all of them are emerging entities and any two match: set prefixes to the prefixes of your ids"
             + (f", such as {format_setting('prefixes', prefix[0])}" if prefix else "")
         )
 

@@ -15,7 +15,13 @@ import pyarrow.compute as pc
 
 from karat.kb.ids.id_conflicts import find_conflicts
 from karat.kb.ids.id_context import IdEvidence, build_context, collect_evidence
-from karat.kb.ids.normal_forms import DEFAULT_CONTEXT, NORMALISERS, IdContext, normalise_ids
+from karat.kb.ids.normal_forms import (
+    DEFAULT_CONTEXT,
+    NORMALISERS,
+    IdContext,
+    find_resource_of_page,
+    normalise_ids,
+)
 from karat.kb.ids.normalising_kb import NormalisingKB
 from karat.kb.protocol import KB
 from karat.model.corpus import Corpus
@@ -262,8 +268,9 @@ def resolve_codes(names: Arrow, sides: tuple[Codes, Codes], options: ReadOptions
         is_inside = _starts_with_any(names, options.prefixes)
         if options.ids is Ids.NORMALISED or options.kb is not None:
             # The normal form, or the canonical id of a knowledge base, may lack a prefix that another spelling has.
+            with_resource = options.ids is Ids.NORMALISED and options.kb is not None  # a page is its resource too
             is_inside |= np.array(
-                [_has_spelling_with_prefix(id, options.prefixes) for id in names.to_pylist()], np.bool_
+                [_has_spelling_with_prefix(id, options.prefixes, with_resource) for id in names.to_pylist()], np.bool_
             )
         sides = _replace_emerging(sides[0], is_inside), _replace_emerging(sides[1], is_inside)
     return original if names is original[0] and sides is original[1] else _order_gold_first(names, sides)
@@ -277,14 +284,16 @@ def _starts_with_any(names: Arrow, prefixes: tuple[str, ...]) -> Bools:
     return mask
 
 
-def _has_spelling_with_prefix(id: str, prefixes: tuple[str, ...]) -> bool:
-    """Return whether one spelling of `id` starts with one of `prefixes`.
+def _has_spelling_with_prefix(id: str, prefixes: tuple[str, ...], with_resource: bool) -> bool:
+    """Return whether one spelling of `id`, or of its DBpedia resource if it is a page, starts with one of `prefixes`.
 
     Addresses stay as they are: GERBIL knows `wikidata.org/entity/`, but not `wikidata.org/wiki/`.
     """
     normaliser = NORMALISERS[Ids.NORMALISED]
     normal_form = id if "://" in id else normaliser.normalise(id)
-    return any(spelling.startswith(prefixes) for spelling in normaliser.iterate_spellings(normal_form))
+    resource = find_resource_of_page(normal_form) if with_resource else None
+    forms = (normal_form,) if resource is None else (normal_form, resource)
+    return any(spelling.startswith(prefixes) for form in forms for spelling in normaliser.iterate_spellings(form))
 
 
 def _order_gold_first(names: Arrow, sides: tuple[Codes, Codes]) -> tuple[Arrow, tuple[Codes, Codes]]:

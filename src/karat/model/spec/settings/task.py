@@ -205,8 +205,11 @@ TASK_ALIASES: dict[str, str] = {
     "mentions": "erec",
     "typing": "etyping",
     "relations": "re",
+    "entity-recognition": "erec",
+    "entity-typing": "etyping",
+    "relation-extraction": "re",
 }
-"""Alternative names of tasks: BAT's names and plain words."""
+"""Alternative names of tasks: BAT's names, plain words and the names on GERBIL's pages."""
 
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _TASKS_BY_LETTERS: Final = {_SEPARATORS.sub("", name): TASK_ALIASES.get(name, name) for name in (*TASKS, *TASK_ALIASES)}

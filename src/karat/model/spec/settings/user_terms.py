@@ -47,9 +47,6 @@ TERMS: Final[dict[str, Term]] = {
     "weak mention match": Term("BAT", "relation", "mention-weak"),
     "ner": Term("ELEVANT", "relation", "mention"),
     "entity linking": Term("ELEVANT", "relation", "strong"),
-    "entity recognition": Term("GERBIL", "task", "erec"),
-    "entity typing": Term("GERBIL", "task", "etyping"),
-    "relation extraction": Term("GERBIL", "task", "re"),
     "micro": Term("all", "aggregate", "micro"),
     "macro": Term("all", "aggregate", "macro"),
     "precision": Term("all", "measure", "p"),
@@ -60,7 +57,7 @@ TERMS: Final[dict[str, Term]] = {
     "f1 score": Term("all", "measure", "f1"),
     "f measure": Term("all", "measure", "f1"),
     "accuracy": Term("all", "measure", "accuracy"),
-    **{name: Term("GERBIL" if name in TASKS else "BAT", "task", name) for name in (*TASKS, *TASK_ALIASES)},
+    **{name: Term("BAT" if name.endswith("2w") else "GERBIL", "task", name) for name in (*TASKS, *TASK_ALIASES)},
 }
 """The phrases that are understood, in lower case with single spaces; the names of tasks are phrases too."""
 
