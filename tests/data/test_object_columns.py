@@ -370,6 +370,16 @@ def test_the_text_of_a_mention_in_a_data_frame_is_no_document(text, end):
     assert karat.load(frame).skipped == {NO_TEXT_NOTE: 1}
 
 
+@pytest.mark.extras
+def test_the_index_of_a_data_frame_is_no_column():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([{"doc": "d1", "from": 0, "to": 6, "entity": "Q64"}])
+    columns = {"doc": "doc", "start": "from", "end": "to", "entity": "entity"}
+    with pytest.raises(UsageError, match=r"no column 'doc'\. .* 'doc' is its index: pass frame\.reset_index\(\)"):
+        karat.load_run(frame.set_index("doc"), columns=columns)
+    assert len(karat.load_run(frame.set_index("doc").reset_index(), columns=columns).predictions) == 1
+
+
 @pytest.mark.parametrize("missing", ["start", "end"])
 @pytest.mark.parametrize("load", [karat.load, karat.load_run])
 def test_a_missing_offset_is_named_with_its_mention(missing, load):

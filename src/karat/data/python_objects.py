@@ -181,7 +181,9 @@ def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
     by_column = {c: c if c in names else c.partition(".")[0] for c in columns.required_columns.values()}
     missing = [column for column, first_name in by_column.items() if first_name not in names]
     if missing:
-        raise UsageError(f"the {name} has no column {missing[0]!r}. It has {', '.join(names)}.")
+        is_index = missing[0] in getattr(getattr(data, "index", None), "names", ())  # of pandas
+        hint = f" {missing[0]!r} is its index: pass frame.reset_index()." if is_index else ""
+        raise UsageError(f"the {name} has no column {missing[0]!r}. It has {', '.join(names)}.{hint}")
     read_names = set(by_column.values())
     table_rows = [
         TableRow(
