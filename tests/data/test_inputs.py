@@ -154,7 +154,7 @@ def test_columns_may_be_integers(tmp_path):
 def test_a_result_is_saved_as_json_only(tmp_path):
     result = karat.evaluate([GOLD], [RESPONSE])
     for name in ("scores.csv", "scores.xyz", "scores"):
-        with pytest.raises(UsageError, match=f"{name}: a result is written as JSON.*Result.to_frame"):
+        with pytest.raises(UsageError, match=f"{name}: a result is written as JSON.*Result.to_latex.*Result.to_frame"):
             karat.save(result, tmp_path / name)
     karat.save(result, tmp_path / "scores.json.gz")
     assert [path.name for path in tmp_path.iterdir()] == ["scores.json.gz"]

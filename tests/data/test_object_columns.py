@@ -10,6 +10,7 @@ import pytest
 import karat
 from karat import UNLINKED
 from karat.formats.parsing.surfaces.table import NULL_LINKS
+from karat.model.corpus import NO_TEXT_NOTE
 from karat.model.errors import InputError, UsageError
 
 TEXT = "Berlin is an hour from Poland."
@@ -336,6 +337,58 @@ def test_rows_without_id_or_span_are_refused_with_roles_that_read_them(row):
     assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
 
 
+@pytest.mark.extras
+def test_a_data_frame_with_names_of_roles_is_read_like_a_csv_file(tmp_path):
+    """`text` has the documents, so both mentions are inside them; a file of the same rows is the same corpus."""
+    pandas = pytest.importorskip("pandas")
+    rows = [("d1", TEXT, 0, 6, "Q64"), ("d1", TEXT, 23, 29, "NIL")]
+    frame = pandas.DataFrame(rows, columns=["doc", "text", "start", "end", "entity"])
+    frame.to_csv(tmp_path / "gold.csv", index=False)
+    corpus = karat.load(frame)
+    assert (corpus.digest, corpus.skipped) == (karat.load(tmp_path / "gold.csv").digest, {})
+    assert karat.evaluate(corpus, frame)["strong:micro.f1"] == 1.0
+    by_text = pandas.DataFrame({"doc": ["d1"], "mention": ["Poland"], "entity": ["Q36"]})
+    (response,) = karat.load_run(by_text, corpus=corpus)
+    assert response.predictions == (karat.Prediction(23, 29, "Q36"),)
+    answers = pandas.DataFrame({"doc": ["d1"], "response": ['[{"mention": "Berlin", "entity": "Q64"}]']})
+    (response,) = karat.load_run(answers, corpus=corpus)
+    assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize(("text", "end"), [("Berlin", 6), ("Berli", 6)], ids=["equal", "shorter than the span"])
+def test_the_text_of_a_mention_in_a_data_frame_is_no_document(text, end):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([("d1", text, 0, end, "Q64")], columns=["doc", "text", "start", "end", "entity"])
+    gold = karat.load([{"id": "d1", "text": TEXT, "labels": []}])
+    if text == "Berlin":
+        (response,) = karat.load_run(frame, corpus=gold)
+        assert response.predictions == (karat.Prediction(0, 6, "Q64"),)
+    else:
+        with pytest.raises(InputError, match="found the text 'Berli' at"):
+            karat.load_run(frame, corpus=gold)
+    assert karat.load(frame).skipped == {NO_TEXT_NOTE: 1}
+
+
+@pytest.mark.extras
+def test_the_index_of_a_data_frame_is_no_column():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([{"doc": "d1", "from": 0, "to": 6, "entity": "Q64"}])
+    columns = {"doc": "doc", "start": "from", "end": "to", "entity": "entity"}
+    with pytest.raises(UsageError, match=r"no column 'doc'\. .* 'doc' is its index: pass frame\.reset_index\(\)"):
+        karat.load_run(frame.set_index("doc"), columns=columns)
+    assert len(karat.load_run(frame.set_index("doc").reset_index(), columns=columns).predictions) == 1
+
+
+@pytest.mark.parametrize("missing", ["start", "end"])
+@pytest.mark.parametrize("load", [karat.load, karat.load_run])
+def test_a_missing_offset_is_named_with_its_mention(missing, load):
+    rows = [{"doc": "d1", "start": 0, "end": 6, "entity": "Q64"} for _ in range(2)]
+    rows[1][missing] = None
+    with pytest.raises(InputError, match=rf" 2: found no value of `{missing}`; .* or remove the mention"):
+        load(rows)
+
+
 def test_a_column_may_have_a_point_in_its_name():
     """`pandas.json_normalize` names columns so."""
     row = {"doc": "d1", "span.start": 0, "span.end": 6, "qid": "Q64"}
@@ -421,3 +474,8 @@ def test_a_parquet_file_of_predictions_may_have_texts(tmp_path):
     runs = [karat.load_run(source, corpus=gold) for source in (data, tmp_path / "run.parquet", tmp_path / "run.jsonl")]
     assert [[response.id for response in run] for run in runs] == [["d1"]] * 3  # found by its text
     assert len({run.digest for run in runs}) == 1
+
+
+def test_a_role_by_another_name_suggests_the_role():
+    with pytest.raises(karat.KaratError, match=r"unknown role of a column 'begin'\. Did you mean 'start'\?"):
+        karat.load_run(ROWS, columns={"doc": "doc_id", "begin": "begin", "end": "stop", "entity": "qid"})

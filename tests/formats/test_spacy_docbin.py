@@ -63,6 +63,30 @@ def test_what_spacy_writes(tmp_path):
 
 
 @pytest.mark.extras
+def test_entities_that_the_span_group_of_karat_does_not_have_are_counted(tmp_path):
+    """The group has England and a second link of Bank; of the entities, Bank (Q1) and London are in no span of it."""
+    from spacy.tokens import Doc, DocBin, Span
+    from spacy.vocab import Vocab
+
+    doc = Doc(Vocab(), words=["Bank", "of", "England", "in", "London"])
+    doc.user_data["id"] = "d1"
+    bank, london = Span(doc, 0, 3, "ORG", kb_id="Q1"), Span(doc, 4, 5, "GPE", kb_id="Q3")
+    doc.ents = [bank, london]
+    doc.spans["karat"] = [Span(doc, 0, 3, "ORG", kb_id="Q9"), Span(doc, 2, 3, "GPE", kb_id="Q2")]
+    counted = {"entities of doc.ents that the span group karat does not have (not read)": 2}
+    corpus = karat.load([doc])
+    assert [label.entity for label in next(iter(corpus)).labels] == ["Q9", "Q2"]
+    assert corpus.skipped == counted
+    path = tmp_path / "own.spacy"
+    DocBin(docs=[doc], store_user_data=True).to_disk(path)
+    assert karat.load_run(path).skipped == counted
+    doc.spans["karat"] = [*doc.ents, Span(doc, 2, 3, "GPE", kb_id="Q2")]
+    assert karat.load([doc]).skipped == {}
+    doc.spans["karat"] = []
+    assert karat.load([doc]).skipped == counted
+
+
+@pytest.mark.extras
 def test_spacy_reads_what_is_written():
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab

@@ -289,6 +289,10 @@ def test_groups_credit_wrong_predictions_to_the_prediction_and_the_rest_to_the_g
     assert types["LOC"].unmatched_gold == types["ORG"].unmatched_gold == 1
     assert types["none"].unmatched_predictions == 1
     assert result["strong:micro.p@types=PER"] == 1 / 2
+    with pytest.raises(karat.KaratError, match=r"no scores of strong by type\. Did you mean 'types'"):
+        result["strong:micro.p@type=PER"]
+    with pytest.raises(karat.KaratError, match=r"Pass measures=\['strong:micro.p@kind=datetime'\] to karat.evaluate"):
+        result["strong:micro.p@kind=datetime"]
     assert result["strong:micro.r@nil=true"] == 1
     assert result["strong:micro.f1@doc=d"] == result["strong:micro.f1"]
     assert result["strong:micro.r@form=alias"] == 0

@@ -974,7 +974,7 @@ def save(
         if target != "-" and not _strip_compression(target).endswith((".json", ".jsonl")):
             raise UsageError(
                 f"{target}: a result is written as JSON. Use the suffix .json (also with .gz or .zst); for a table, "
-                "write the data frame of Result.to_frame()."
+                "write the text of Result.to_latex() or Result.to_markdown(), or the data frame of Result.to_frame()."
             )
         save_results([data], target)
         return

@@ -97,6 +97,8 @@ def to_corpus(data: ForeignObject, spans_key: str | None = None) -> Corpus:
     or rows of a data frame; see `read_mentions`. `spans_key` names the span group with the mentions of `Doc` objects.
     Raise `UsageError` for others, and for other objects with a `spans_key`.
     """
+    if spans_key is None and (columns := _find_role_columns(data)) is not None:
+        return read_object_corpus(data, columns.by_role)
     if _is_dataset(data) and not _has_mention_rows(data) and spans_key is None:
         return build_corpus(_to_arrow(data), _get_dataset_name(data, "dataset"), "dataset")
     skipped = SkipCounter()
@@ -147,6 +149,24 @@ def read_object_run(data: ForeignObject, columns: ColumnRoles, corpus: Corpus | 
     return read_table_run(table, columns, None if corpus is None else lambda: corpus)
 
 
+def _find_role_columns(data: ForeignObject) -> ColumnRoles | None:
+    """Return the columns of a table whose header consists of names of roles, as in a CSV file; else None.
+
+    Also return None for a table of mentions with spans. Its column `text` may have the texts of mentions, unless spans
+    end within them and are shorter.
+    """
+    names = _list_columns(data)
+    columns = ColumnRoles.from_header(names)
+    if columns is None or not {"start", "end"} <= set(names):
+        return columns
+    rows = (_list_rows(data) or []) if "text" in names else []
+    spans = [(row["start"], row["end"], row["text"]) for row in rows]
+    if not all(isinstance(s, Real) and isinstance(e, Real) and isinstance(text, str) for s, e, text in spans):
+        return None
+    is_inside = all(end <= len(text) for _, end, text in spans)
+    return columns if is_inside and any(end - start < len(text) for start, end, text in spans) else None
+
+
 def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
     """Return a Hugging Face dataset, data frame, Arrow table or list of dictionaries as a table with these columns.
 
@@ -161,7 +181,9 @@ def _build_table(data: ForeignObject, columns: ColumnRoles) -> TableSource:
     by_column = {c: c if c in names else c.partition(".")[0] for c in columns.required_columns.values()}
     missing = [column for column, first_name in by_column.items() if first_name not in names]
     if missing:
-        raise UsageError(f"the {name} has no column {missing[0]!r}. It has {', '.join(names)}.")
+        is_index = missing[0] in getattr(getattr(data, "index", None), "names", ())  # of pandas
+        hint = f" {missing[0]!r} is its index: pass frame.reset_index()." if is_index else ""
+        raise UsageError(f"the {name} has no column {missing[0]!r}. It has {', '.join(names)}.{hint}")
     read_names = set(by_column.values())
     table_rows = [
         TableRow(
@@ -187,6 +209,8 @@ def to_run(data: ForeignObject, corpus: Corpus | None, system: str | None, spans
     `corpus` identifies documents without an id, by text or order; its texts are compared with the texts of predictions.
     `spans_key` names the span group with the mentions of `Doc` objects. Raises `UsageError` for other objects.
     """
+    if spans_key is None and (columns := _find_role_columns(data)) is not None:
+        return read_object_run(data, columns, corpus)
     if _is_dataset(data) and not _has_mention_rows(data) and spans_key is None:
         return build_run(_to_arrow(data), system or _get_dataset_name(data, "dataset"), "dataset")
     skipped = SkipCounter()
@@ -535,7 +559,7 @@ def _is_misspelt_response(item: ForeignObject) -> bool:
 def _are_mentions(items: Sequence[ForeignObject]) -> bool:
     """Return whether items, at least one, are mentions: tuples, or dictionaries with a span."""
     return bool(items) and all(
-        _is_tuple_mention(item) or (isinstance(item, Mapping) and _get_first_value(item, "start") is not None)
+        _is_tuple_mention(item) or (isinstance(item, Mapping) and not item.keys().isdisjoint(_FIELD_NAMES["start"]))
         for item in items
     )
 
@@ -849,13 +873,20 @@ def _read_types(item: Mapping[str, ForeignObject], where: str) -> tuple[str, ...
 
 
 def _read_offset(item: Mapping[str, ForeignObject], part: Literal["start", "end"], where: str) -> int | None:
-    """Return the start or end in a dictionary, or None; a whole floating-point number, as in pandas, as an integer.
+    """Return the start or end in a dictionary; a whole floating-point number, as in pandas, as an integer.
 
-    Raises `InputError` for any other value.
+    Return None if no field has its name. Raise `InputError` for any other value.
     """
     value = _get_first_value(item, part)
     if value is None:
-        return None
+        if (name := next((name for name in _FIELD_NAMES[part] if name in item), None)) is None:
+            return None
+        raise InputError(
+            where,
+            actual=f"no value of `{name}`",
+            expected="both ends of the span",
+            remedy="Add the offset, or remove the mention",
+        )
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -97,6 +98,19 @@ def test_refined_is_asked_in_its_own_environment(tmp_path, monkeypatch, given):
     assert response.error is None
     assert response.predictions == (Prediction(0, 6, "Q64", score=0.75),)
     assert "AIDA-CoNLL" in ran.run.metadata["training: data"]
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_the_time_of_a_document_does_not_include_loading_the_package(tmp_path, monkeypatch, n_workers):
+    """Each worker waits a second for its package; the call itself takes far less than half a second."""
+    slow = REFINED | {"refined/__init__.py": "import time; time.sleep(1.0)"}
+    package(tmp_path, monkeypatch, slow)
+    corpus = Corpus.from_documents([Document(f"d{number}", f"Berlin {number}.") for number in range(2)])
+    named = RunnableSystem.from_text(f"refined[python={sys.executable},model=aida_model,env=PYTHONPATH]")
+    ran = run_system(named, corpus, replace(WISHES, workers=n_workers))
+    assert [response.error for response in ran.run] == [None, None]
+    assert all(response.seconds is not None and response.seconds < 0.5 for response in ran.run)
+    assert ran.clock == ("local call" if n_workers == 1 else "local call, 2 documents at once")
 
 
 @pytest.mark.parametrize("reranker", ["", "fevry"])

@@ -6,9 +6,9 @@ a document is `user_data["id"]` (or `doc_id`), its `meta` is `user_data["meta"]`
 are the extension attributes `span._.karat_score` and `span._.karat_candidates`, which spaCy stores in the user data.
 
 `doc.ents` cannot store overlapping mentions. A document with such mentions stores all its mentions in the span group
-`karat`, and as many as possible in `doc.ents`. If there is such a group, it is read instead of `doc.ents`. Tokens are
-words, split where mentions begin and end; they are not linguistic tokens. Predictions without texts get texts of
-spaces, and `user_data["karat_has_text"]` is false.
+`karat`, and as many as possible in `doc.ents`. If there is such a group, it is read instead of `doc.ents`, and entities
+that it does not have are counted. Tokens are words, split where mentions begin and end; they are not linguistic tokens.
+Predictions without texts get texts of spaces, and `user_data["karat_has_text"]` is false.
 """
 
 from __future__ import annotations
@@ -138,6 +138,10 @@ def read_doc(doc: Any, skipped: Counter[str], spans_key: str | None = None) -> D
         user_data["meta"], meta = meta, {}
     group = spans_key or _SPAN_GROUP
     spans = doc.spans.get(group, () if spans_key else doc.ents)
+    if spans_key is None:
+        skipped[f"entities of doc.ents that the span group {_SPAN_GROUP} does not have (not read)"] += len(
+            _get_contents(doc.ents) - _get_contents(spans)
+        )
     predictions = tuple(_read_span(span, doc.user_data) for span in spans)
     for span in spans:
         user_data.pop(attribute_key(SCORE_ATTRIBUTE, span), None)
@@ -166,6 +170,11 @@ def _read_span(span: Any, user_data: dict[Any, Any]) -> Prediction:  # noqa: ANN
         score=None if score is None else float(score),
         candidates=tuple(Candidate(str(entity), None if s is None else float(s)) for entity, s in pairs),
     )
+
+
+def _get_contents(spans: Iterable[Any]) -> set[tuple[int, int, str, str]]:
+    """Return what Karat reads of each span: start, end, label and link."""
+    return {(span.start_char, span.end_char, span.label_, span.kb_id_) for span in spans}
 
 
 def attribute_key(attribute: str, span: Any = None) -> tuple[str, str, int | None, int | None]:  # noqa: ANN401

@@ -17,12 +17,21 @@ import numpy as np
 from msgspec.structs import replace
 
 from karat.model.caches.deferred_field import DeferrableField
-from karat.model.errors import InputError, KaratError, KaratWarning, UnknownNameError, check_layout_version
+from karat.model.errors import (
+    InputError,
+    KaratError,
+    KaratWarning,
+    UnknownNameError,
+    check_layout_version,
+    format_suggestions,
+    suggest_names,
+)
 from karat.model.json.decoder import JsonError, decode_json
 from karat.model.measure_name import parse_measure
 from karat.model.output import text_layout
-from karat.model.output.command_options import format_setting
+from karat.model.output.command_options import format_setting, is_command_running
 from karat.model.output.control_chars import escape_json
+from karat.model.registry import list_plugins
 from karat.model.results.display import ChartDisplay, TableDisplay
 from karat.model.results.statistics import Statistics
 from karat.model.results.usage import UsageSum
@@ -533,10 +542,16 @@ class Result(TableDisplay, ChartDisplay):
             facet, value = name.group
             groups = self.groups.get(facet, {}).get(str(name.view))
             if groups is None:
-                raise KaratError(
-                    f"the result of {self.run} has no scores of {name.view} by {facet}. Score the predictions with the "
-                    f"measure {measure} (-m)."
+                facets = {*self.groups, *list_plugins("facets")}
+                similar = [] if facet in facets else suggest_names(facet, facets)
+                remedy = (
+                    f"Score the predictions with the measure {measure} (-m)."
+                    if is_command_running()
+                    else f"Pass measures=[{measure!r}] to karat.evaluate."
                 )
+                if similar:
+                    remedy = format_suggestions(similar)
+                raise KaratError(f"the result of {self.run} has no scores of {name.view} by {facet}. {remedy}")
             if value not in groups:
                 raise UnknownNameError(f"value of {facet}", value, groups)
             if name.short_name in groups[value].measures:

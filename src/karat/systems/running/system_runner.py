@@ -422,24 +422,30 @@ class SystemRunner:
         response = redact_response(response, telemetry)
         wall = time.perf_counter() - start if telemetry.seconds is None else telemetry.seconds
         self._failures.record(response)
-        is_local = self._system.access is not None and self._system.access.command
-        cached = self._store_response(key, response, wall, "local call" if is_local else "wall", telemetry)
+        clock: Clock = "local call" if self._runs_program else "wall"
+        cached = self._store_response(key, response, wall, clock, telemetry)
         self._store.flush()
         return key, cached
+
+    @property
+    def _runs_program(self) -> bool:
+        """Whether the system is a program that Karat starts."""
+        return self._system.access is not None and bool(self._system.access.command)
 
     def _store_response(
         self, key: str, response: Response, seconds: float | None, clock: Clock, telemetry: ResponseTelemetry
     ) -> CachedResponse:
         """Return a response with its time and telemetry; write it to the cache unless it has a temporary error.
 
-        `seconds` and `clock` count only if the response has no time of its own.
+        `seconds` and `clock` count only if the response has no time of its own. A program that writes its time measures
+        the call, as Karat does, but without its start.
         """
         self.peak_memory = max(self.peak_memory, telemetry.peak_memory)
         if response.error is None:
             if response.seconds is None:
                 response = msgspec.structs.replace(response, seconds=seconds)
             else:
-                clock = "service-reported"
+                clock = "local call" if self._runs_program else "service-reported"
         is_kept = response.error is None or telemetry.is_final
         cached = CachedResponse(
             response,

@@ -70,7 +70,8 @@ class ColumnRoles(msgspec.Struct, frozen=True):
         roles = dict(pairs)
         for role, name in pairs:
             if role not in ROLES:
-                raise UnknownNameError("role of a column", role, ROLES)
+                meant = next((name for name, common_names in _COMMON_NAMES.items() if role in common_names), None)
+                raise UnknownNameError("role of a column", role, ROLES, meant=meant)
             if not isinstance(name, str) or not name:
                 raise UsageError(f"no column for {role}. Write {role}=COLUMN.")
         if len(roles) < len(pairs):
@@ -202,7 +203,7 @@ def suggest_roles(columns: Iterable[str]) -> str:
     """
     names = list(columns)
     roles = _number_roles(names) if is_data_row(names) else _guess_roles(names)
-    answers = f", or {format_roles({'doc': roles['doc'], 'response': '…'})} for answers of a language model"
+    answers = f", or {format_roles({'doc': roles.get('doc', '…'), 'response': '…'})} for answers of a language model"
     return format_roles(roles) + answers * (roles.get("start") == "…" == roles["end"])
 
 
@@ -238,6 +239,8 @@ def _guess_roles(columns: Sequence[str]) -> dict[str, str]:
             roles[role] = name
     if "text" in nested_first and "." in nested_first[0]:
         roles["text"] = "text"
+        if roles["doc"] == "…":
+            del roles["doc"]  # the texts tell documents apart
     return roles
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -43,11 +44,16 @@ def describe_failure(file: str, problem: Exception) -> str:
 
 
 def main(linker: Linker) -> None:
-    """Read documents as JSON lines from standard input, and write a line with predictions or an error for each."""
+    """Read documents as JSON lines from standard input, and write a line with predictions or an error for each.
+
+    `seconds` is the time of the linker, because Karat's own measurement of the first document includes loading it.
+    """
     for line in sys.stdin:
         request = json.loads(line)
+        start = time.perf_counter()
         try:
-            response: dict[str, Any] = {"predictions": linker(request["text"], request.get("spans", []))}
+            predictions = linker(request["text"], request.get("spans", []))
+            response: dict[str, Any] = {"predictions": predictions, "seconds": time.perf_counter() - start}
         except Exception as problem:  # noqa: BLE001  # the next document may succeed
             response = {"error": f"{type(problem).__name__}: {problem}"}
         sys.stdout.write(json.dumps({"id": request["id"], **response}) + "\n")
