@@ -69,7 +69,7 @@ class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     verification are null; null if they are not. `ties`: distinct links on which people are tied, also on the new
     entity or over several sources; null for an automatic judge. `seconds`: quartiles of the time per judgement that
     counts; `timed`: judgements with a known time; `too_short`: those in a time too short to be true. `pairs`:
-    union, rates and recall of every two sources.
+    union, rates and recall of every two sources; empty if `scores_undefined`.
     """
 
     campaign: str
@@ -252,7 +252,7 @@ def _explain_scores(verification: Verification) -> str:
     """Return the legend of the table of scores, or why there is none."""
     if verification.scores_reason is not None:
         return (
-            f"No precision and recall: {verification.scores_reason}, so the judgements cover no whole source. The rate "
+            f"No precision, recall and pairs of sources: {verification.scores_reason}, so the judgements cover no whole source. The rate "
             "is that of the links shown. For scores on all links, use karat verify overlay and karat score --overlay."
         )
     sentences = [
