@@ -299,7 +299,7 @@ def create_database(address: str) -> Iterator[Database]:
 def _to_engine_url(address: str, command: str, *, create: bool) -> str:
     """Return the SQLAlchemy URL of an address.
 
-    Raise `InputError` if a file is missing and `create` is not set, and `UsageError` if its folder is missing and it is.
+    Raise `InputError` if a file is missing and `create` is not set; with `create`, `UsageError` if its folder is.
     """
     scheme, separator, rest = address.partition("://")
     if separator:
