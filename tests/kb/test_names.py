@@ -46,6 +46,11 @@ def test_by_beginning_whatever_case_and_marks(cities):
     assert [each.id for each in cities.find_by_prefix("", 2)] == ["Q90", "Q60"]
 
 
+def test_by_last_words_the_most_counted_first(tmp_path):
+    rows = [("Q567", "Angela Merkel", 9), ("Q1", "Max Merkel", 10), ("Q2", "Hammerkel", 20), ("Q3", "Merkel cell", 30)]
+    assert [each.id for each in index(tmp_path, rows).find_by_last_words("merkel")] == ["Q1", "Q567"]
+
+
 @pytest.mark.parametrize("typed", ["pairs", "pars", "parris", "parus", "Paris", "aris", "parisx"])
 def test_in_spite_of_a_slip(cities, typed):
     assert next(each.id for each in cities.find_similar(typed)) == "Q90"
@@ -80,6 +85,9 @@ def test_it_finds_what_a_plain_search_finds(tmp_path_factory, surfaces, typed):
     assert {each.id for each in made.find_exact(typed)} == {id for id, surface, _ in rows if surface == typed}
     assert {each.id for each in made.find_by_prefix(typed, many)} == {
         i for i, s, _ in rows if fold_text(s).startswith(key)
+    }
+    assert {each.id for each in made.find_by_last_words(typed, many)} == {
+        i for i, s, _ in rows if fold_text(s).endswith(f" {key}")
     }
     assert {each.id for each in made.find_equal(typed, many)} == {i for i, s, _ in rows if fold_text(s) == key}
     assert {each.id for each in made.find_similar(typed, many)} == {i for i, s, _ in rows if slipped(key, fold_text(s))}

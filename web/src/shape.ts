@@ -137,7 +137,7 @@ export interface SourceRecord {
  * verification are null; null if they are not. `ties`: distinct links on which people are tied, also on the new
  * entity or over several sources; null for an automatic judge. `seconds`: quartiles of the time per judgement that
  * counts; `timed`: judgements with a known time; `too_short`: those in a time too short to be true. `pairs`:
- * union, rates and recall of every two sources. */
+ * union, rates and recall of every two sources; empty if `scores_undefined`. */
 export interface VerificationFile {
   layout: "karat-verification/2";
   campaign: string;

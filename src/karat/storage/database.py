@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from karat.model.errors import InputError, UsageError
+from karat.storage.atomic_writing import check_output_path
 from karat.storage.database_errors import (
     BUSY,
     DAMAGED,
@@ -296,16 +297,23 @@ def create_database(address: str) -> Iterator[Database]:
 
 
 def _to_engine_url(address: str, command: str, *, create: bool) -> str:
-    """Return the SQLAlchemy URL of an address; raise `InputError` if a file is missing and `create` is not set."""
+    """Return the SQLAlchemy URL of an address.
+
+    Raise `InputError` if a file is missing and `create` is not set; with `create`, `UsageError` if its folder is.
+    """
     scheme, separator, rest = address.partition("://")
     if separator:
         return f"postgresql+psycopg://{rest}" if scheme in ("postgres", "postgresql") else address
-    if not create and not Path(address).is_file():
+    if create:
+        check_output_path(address)
+    elif not Path(address).is_file():
+        database = f"{address}.sqlite"
+        exists = Path(database).is_file()
         raise InputError(
             address,
             actual="no such file",
             expected="the database of a campaign",
-            remedy=f"Make one: karat {command} create NAME …",
+            remedy=f"Pass {database}" if exists else f"Make one: karat {command} create NAME …",
         )
     return f"sqlite:///{address}"
 

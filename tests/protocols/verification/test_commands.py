@@ -227,6 +227,8 @@ def test_a_program_reads_the_names_that_judges_see(karat_cli, tmp_path, monkeypa
     assert karat_cli(*create).code == 0
     assert karat_cli("verify", "auto-judge", "own.sqlite", *judge[3:], "c").code == 0
     assert (tmp_path / "names.txt").read_text().splitlines() == ["Ulm", *["The town of the tables"] * 2]
+    by_names = karat_cli("verify", "auto-judge", "ulm.sqlite", "--kb", tmp_path / "tables")
+    assert by_names.out.startswith("names of tables: "), "the path would get into reports and exports"
     ran = karat_cli(*judge, "a")
     assert ran.out == "a: 0 of 1 links judged\n"
     assert "a: 1 link keeps the decision of an earlier run. For new decisions, pass another --name." in ran.err

@@ -86,6 +86,13 @@ def test_files_replace_controls_and_texts(demo, tmp_path):
     (tmp_path / "controls.jsonl").write_text("no JSON\n")
     with pytest.raises(InputError, match=r"controls\.jsonl:1"):
         create_campaign("c", *demo, options)
+    for change, defect in (
+        ({"correct": []}, r"no correct decision in links\[1\]"),
+        ({"end": 12}, r"the span \[0, 12\) of links\[1\], but a text of 11 characters"),
+    ):
+        (tmp_path / "controls.jsonl").write_text(json.dumps({"text": "Ada Bob Cem", "links": [link, link | change]}))
+        with pytest.raises(InputError, match=rf"controls\.jsonl:1: found {defect}"):
+            create_campaign("c", *demo, options)
 
 
 def test_an_automatic_judge_decides_by_names_or_a_program(demo, tmp_path):

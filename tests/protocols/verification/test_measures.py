@@ -114,19 +114,15 @@ def test_scores_of_whole_sources_are_undefined_if_the_priority_shows_only_some_l
             assert (scores.precision, scores.recall, scores.f1, *scores.intervals) == (None,) * 5
         assert source.overlaps == {}
     assert found.sources[1].outcomes.rate == 1 / 2  # of the links shown
-    assert {
-        recall
-        for pair in found.pairs
-        for scores in pair.posthoc.values()
-        for recall in (scores.recall_a, scores.recall_b)
-    } == {None}
+    assert found.pairs == ()  # both sources have Anna, but hidden links are in no count of shared links
     assert found.missing_from_gold == {}
     n_hidden = {"false-positives": 4, "disagreements": 2}[priority]
     reason = f"the priority {priority} does not show {n_hidden} of 6 links"
     assert found.scores_reason == found.recall_reason == reason
     text = " ".join(render_page([found], details=True).split())
-    assert f"No precision and recall: {reason}" in text
+    assert f"No precision, recall and pairs of sources: {reason}" in text
     assert "before" not in text
+    assert "shared" not in text
     (written,) = map(json.loads, to_json([found]).splitlines())
     assert (written["scores_undefined"], written["recall_undefined"]) == (reason, reason)
 

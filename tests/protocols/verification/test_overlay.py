@@ -175,6 +175,17 @@ def test_of_two_links_for_one_nil_the_one_with_more_votes_is_taken():
     assert overlay.header.undecided == {"accepted links that overlap others": 1}
 
 
+def test_of_several_entities_with_equal_votes_for_a_mention_none_is_added():
+    """Anna has one vote for Q1 and one for Q2; the order of their ids is no reason to add Q1."""
+    runs = [run("s", Anna="Q1", Ulm="Q3"), run("t", Anna="Q2", Ulm="Q4")]
+    made = build_campaign(corpus(Bern="Q5"), runs, name="toy", controls=0)
+    url = "http://www.wikidata.org/entity/Q3"
+    votes = judged(made, {("s", "Anna"): V, ("t", "Anna"): V, ("s", "Ulm"): V, ("t", "Ulm"): url})
+    overlay = build_overlay(made, votes)
+    assert len(overlay.changes) == 1, "two spellings of Q3 are one entity"
+    assert overlay.header.undecided == {"accepted links on spans for which several entities have most votes": 2}
+
+
 def test_a_link_that_judges_remove_and_accept_stays_as_it_is_until_the_lead_removes_it():
     label = Label(*PLACES["Anna"], "Q1", optional=True, types=("PER",), name="Anna", mention_id="m")
     gold = Corpus.from_documents([Document("d", TEXT, (label,))], name="toy")
@@ -336,7 +347,7 @@ def test_fleiss_kappa_uses_every_judgement_on_a_link_of_several_sources():
     # Pairs agree in 1/3, 1 and 0, on average 4/9; by chance in (6/8)² + (2/8)² = 5/8.
     assert found.agreement.kappa == pytest.approx((4 / 9 - 5 / 8) / (1 - 5 / 8))
     judgements = "8 judgements, the last of each judge on a link"
-    note = f"agreement on 3 links that two or more judged ({judgements}): the same 33.3 %"
+    note = f"agreement on 3 links that two or more judged ({judgements}): all agree on 33.3 %"
     assert note in " ".join(render_page([found]).split())
 
 

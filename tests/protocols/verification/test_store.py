@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from karat import Corpus, Document, Label
-from karat.model.errors import InputError
+from karat.model.errors import InputError, UsageError
 from karat.protocols.verification.campaign_builder import build_campaign
 from karat.protocols.verification.judgements import Decision
 from karat.protocols.verification.measures import measure_campaign
@@ -404,6 +404,10 @@ def test_a_database_without_campaign_is_refused(address, tmp_path):
             CampaignStore.open(str(tmp_path / "text.sqlite"))
         with pytest.raises(InputError, match="no such file"):
             CampaignStore.open(str(tmp_path / "none.sqlite"))
+        with pytest.raises(InputError, match=r"no such file.* Pass .*text\.sqlite"):
+            CampaignStore.open(str(tmp_path / "text"))
+        with pytest.raises(UsageError, match="there is no folder 'nowhere'"):
+            open_database("nowhere/a.sqlite", create=True)
         return
     with pytest.raises(InputError, match="no campaign"):
         CampaignStore.open(address)

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from karat.model.errors import InputError, UsageError
@@ -112,6 +113,20 @@ def test_a_tie_is_named_by_a_task_whose_judges_are_tied(tmp_path):
         store.import_records(judged(made, votes) + judged(made, votes | {(tied, "Anna"): R}, "ben"))
         (tie,) = find_ties(made, store.get_records())
         assert made.get_source(tie.task) == tied
+
+
+def test_a_tie_over_all_sources_shows_the_last_vote_of_each_judge(tmp_path):
+    """Of four votes three verify, but Ben verified only the link of one source, and removed it last: it is 1 to 1."""
+    made = build_campaign(corpus(Anna="Q1"), [run(Anna="Q1")], name="toy", controls=0, judges=2)
+    store = create_store(tmp_path, made)
+    (last,) = judged(made, {("s", "Anna"): R}, "ben")
+    store.import_records(
+        judged(made, {("gold", "Anna"): V, ("s", "Anna"): V})
+        + judged(made, {("gold", "Anna"): V}, "ben")
+        + [msgspec.structs.replace(last, server_time="2026-01-02T00:00:00+00:00")]
+    )
+    page = " ".join(render_ties(find_ties(made, store.get_records())).split())
+    assert "gold: verify 2; s: verify 1, remove 1; last vote of each judge: verify 1, remove 1" in page
 
 
 def test_a_new_entity_without_majority_is_a_tie_that_the_lead_can_decide(tmp_path):

@@ -47,10 +47,11 @@ def command(store: str, kb: str | None, program: str | None, name: str | None, t
     if kb is None and program is None:
         raise UsageError("an automatic judge needs a knowledge base or a program. Pass --kb or --program.")
     campaign_store = CampaignStore.open(store)
+    names = open_kb(kb or campaign_store.options.kb_location or STARTER)
     outcome = judge_campaign(
         campaign_store,
-        label=name or program or f"names of {kb}",
-        kb=open_kb(kb or campaign_store.options.kb_location or STARTER),
+        label=name or program or f"names of {names.name}",
+        kb=names,
         program=program,
         timeout=timeout,
     )

@@ -94,6 +94,7 @@ class NameIndex:
         numbers = (MappedNumbers(folder / name, "uint32").array for name in ("entity", "count", "tops", "backwards"))
         self._entity, self._count, self._span_maxima, order = numbers
         self._keys = _FoldedNames(self._surfaces)
+        self._order = order
         self._reversed_keys = _ReversedNames(self._keys, order)
 
     def __len__(self) -> int:
@@ -126,6 +127,14 @@ class NameIndex:
             ),
             limit,
         )
+
+    def find_by_last_words(self, text: str, limit: int = 10) -> list[NameMatch]:
+        """Return at most `limit` entities with a name whose last words are `text`, such as a surname.
+
+        The highest weight comes first. Case and diacritics are ignored.
+        """
+        low, high = _find_prefix_range(self._reversed_keys, reverse_key(f" {fold_text(text)}".encode()))
+        return self._rank_rows(np.sort(self._order[low:high].astype(np.int64)), limit)
 
     def find_similar(self, text: str, limit: int = 10) -> list[NameMatch]:
         """Return at most `limit` entities with a name at most one typo from `text`, highest weight first.

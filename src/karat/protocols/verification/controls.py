@@ -167,10 +167,11 @@ def parse_controls(label: str, lines: Iterable[Mapping[str, object]]) -> list[Ju
                 expected='{"text": "…", "links": [{"start": 0, "end": 6, "entity": "Q64", "correct": ["verify"]}, …]}',
                 remedy="Correct the line",
             ) from None
-        if task.start or not task.links or not all(link.correct and _is_inside(link, task) for link in task.links):
+        defect = _find_defect(task)
+        if defect is not None:
             raise InputError(
                 f"{label}:{number}",
-                actual="no link, a link without correct decisions, or a link outside the text",
+                actual=defect,
                 expected="links inside the text, each with its correct decisions",
                 remedy="Correct the line",
             )
@@ -178,6 +179,15 @@ def parse_controls(label: str, lines: Iterable[Mapping[str, object]]) -> list[Ju
     return controls
 
 
-def _is_inside(link: TaskLink, task: JudgingTask) -> bool:
-    """Return whether a link covers text of its task."""
-    return task.start <= link.start < link.end <= task.end
+def _find_defect(task: JudgingTask) -> str | None:
+    """Return why a task from a file is no control; None if it is one."""
+    if task.start:
+        return f"a text that starts at {task.start}, not at 0"
+    if not task.links:
+        return "no link"
+    for index, link in enumerate(task.links):
+        if not task.start <= link.start < link.end <= task.end:
+            return f"the span [{link.start}, {link.end}) of links[{index}], but a text of {task.end:,} characters"
+        if not link.correct:
+            return f"no correct decision in links[{index}]"
+    return None

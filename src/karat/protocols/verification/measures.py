@@ -131,7 +131,7 @@ class Verification:
     sources: tuple[SourceMeasures, ...]
     """Measures of each source."""
     pairs: tuple[PairMeasures, ...]
-    """Union, rates and recall of every two sources."""
+    """Union, rates and recall of every two sources; empty if the priority shows only some links."""
     missing_from_gold: Mapping[str, MissingShare]
     """Share of accepted links without gold link, by variant."""
     agreement: JudgeAgreement
@@ -198,7 +198,8 @@ def measure_campaign(
 
     Posthoc recall is undefined while any link of any source is open, because its denominator, the union of accepted
     links, needs the judgements on all sources. If the priority shows only some links, all that compares whole sources
-    is undefined: scores before and after verification, overlaps, and the share that the gold standard lacks.
+    is undefined: scores before and after verification, overlaps, pairs of sources, and the share that the gold standard
+    lacks.
     """
     options = campaign.options
     records_by_judges = {
@@ -257,8 +258,7 @@ def measure_campaign(
         resamples=resamples,
         sources=tuple(map(measure_source, options.sources)),
         pairs=tuple(
-            measure_pair(links, first, second, has_all_links=has_all)
-            for first, second in combinations(options.sources, 2)
+            measure_pair(links, first, second) for first, second in combinations(options.sources, 2) if has_all
         ),
         missing_from_gold={
             name: missing_share(links, options.gold, variant) for name, variant in VARIANTS.items() if has_all

@@ -43,6 +43,8 @@ NO_MAJORITY: Final = "links without a majority"
 """Why a link is undecided if the judges are tied in their decisions or the new entity, and the lead has not decided."""
 CONTRADICTORY: Final = "contradictory judgements"
 """Why a gold link is unchanged that judges remove, but accept as the new entity of another link or as an addition."""
+EQUAL_VOTES: Final = "accepted links on spans for which several entities have most votes"
+"""Why no link is added on a span for which judges accepted several entities, none with more votes than the others."""
 _NORMAL_IDS = ReadOptions(ids=Ids.NORMALISED)
 _T = TypeVar("_T")
 Action: TypeAlias = Literal["add", "remove", "relink"]
@@ -128,11 +130,11 @@ def build_overlay(
     its scores, and of each judge the last of these. The majority decides, and the lead if there is none. An undecided
     tie changes nothing, and neither does a link that fewer people judged than the campaign asks for. Gold links are
     removed or relinked. Links of systems that were verified, or modified to another entity, are added if they overlap
-    no remaining gold label and no addition with more votes. A link that the labels then have already is no change. On
-    the span of a gold label without entity (NIL) they relink it. The same holds for links that judges added. A gold
-    link that judges remove, but accept as a link of another source or as an addition, stays, unless the lead decided
-    otherwise. `machine` names the automatic judge whose judgements count instead of those of people. Raise `UsageError`
-    for a survey.
+    no remaining gold label and no addition with more votes, or further left with as many. If several entities have most
+    votes for a span, none is added. A link that the labels then have already is no change. On the span of a gold label
+    without entity (NIL) they relink it. The same holds for links that judges added. A gold link that judges remove, but
+    accept as a link of another source or as an addition, stays, unless the lead decided otherwise. `machine` names the
+    automatic judge whose judgements count instead of those of people. Raise `UsageError` for a survey.
     """
     options = campaign.options
     selected = select_judgements(campaign.require_kind("verify"), records, machine)
@@ -175,6 +177,7 @@ def build_overlay(
         if consensus.decision is not Decision.VERIFY:
             corrections.append(_correct(change.link, consensus, change.sources))
     offers = [offer for offer in offers if offer[1] not in restored]
+    tied_spans = _find_tied_spans([offer[:2] for offer in offers])
     changes: list[OverlayChange] = []
     additions: set[TextLink] = set()
     for change in corrections + [addition for *_, addition in sorted(offers, key=lambda offer: (-offer[0], offer[1]))]:
@@ -189,6 +192,9 @@ def build_overlay(
         new_labels = _change_labels(document_labels, fitting)
         if new_labels is None:
             undecided[_MISFITS[change.action]] += 1
+            continue
+        if change.action == "add" and change.link._replace(entity="") in tied_spans:
+            undecided[EQUAL_VOTES] += 1
             continue
         labels[change.document] = new_labels
         changes.append(fitting)
@@ -265,6 +271,19 @@ def _find_contradictions(
         if equal and LEAD not in change.votes:
             contradictions.append(change)
     return contradictions, restored
+
+
+def _find_tied_spans(offers: Sequence[tuple[int, TextLink]]) -> set[TextLink]:
+    """Return the spans, as links without entity, for which several entities have most votes.
+
+    `offers` are the links that judges accept, each with its number of votes.
+    """
+    votes_by_span: dict[TextLink, dict[str, int]] = defaultdict(dict)
+    entities = canonical_ids([link.entity for _, link in offers], _NORMAL_IDS)
+    for entity, (count, link) in zip(entities, offers, strict=True):
+        votes = votes_by_span[link._replace(entity="")]
+        votes[entity] = max(count, votes.get(entity, 0))
+    return {span for span, votes in votes_by_span.items() if Counter(votes.values())[max(votes.values())] > 1}
 
 
 def _relink_nil(labels: Sequence[Label], addition: OverlayChange) -> OverlayChange:

@@ -491,18 +491,13 @@ class PairMeasures(JsonRecord, frozen=True):
     """Share of verified links among those that only the second source has."""
 
 
-def measure_pair(
-    links: Sequence[JudgedLink], source_a: str, source_b: str, *, has_all_links: bool = True
-) -> PairMeasures:
-    """Compare the links of two sources; `links` may have other sources too, which do not count.
-
-    `has_all_links`: whether `links` has all links of both sources, so that recall is defined.
-    """
+def measure_pair(links: Sequence[JudgedLink], source_a: str, source_b: str) -> PairMeasures:
+    """Compare two sources, of which `links` must have all links; further sources do not count."""
     pair = [link for link in links if link.source in (source_a, source_b)]
     links_a, links_b = ({link.link: link for link in pair if link.source == name} for name in (source_a, source_b))
     shared = [(links_a[link], links_b[link]) for link in links_a.keys() & links_b.keys()]
     decided = [(first, second) for first, second in shared if first.outcome is not None and second.outcome is not None]
-    is_complete = has_all_links and all(link.outcome is not None or link.is_tied for link in pair)
+    is_complete = all(link.outcome is not None or link.is_tied for link in pair)
     posthoc = {}
     for name, variant in VARIANTS.items():
         counts_a, counts_b = (posthoc_counts(pair, source, variant) for source in (source_a, source_b))

@@ -69,7 +69,7 @@ class VerificationFile(JsonFile, frozen=True, tag="karat-verification/2"):
     verification are null; null if they are not. `ties`: distinct links on which people are tied, also on the new
     entity or over several sources; null for an automatic judge. `seconds`: quartiles of the time per judgement that
     counts; `timed`: judgements with a known time; `too_short`: those in a time too short to be true. `pairs`:
-    union, rates and recall of every two sources.
+    union, rates and recall of every two sources; empty if `scores_undefined`.
     """
 
     campaign: str
@@ -252,8 +252,9 @@ def _explain_scores(verification: Verification) -> str:
     """Return the legend of the table of scores, or why there is none."""
     if verification.scores_reason is not None:
         return (
-            f"No precision and recall: {verification.scores_reason}, so the judgements cover no whole source. The rate "
-            "is that of the links shown. For scores on all links, use karat verify overlay and karat score --overlay."
+            f"No precision, recall and pairs of sources: {verification.scores_reason}, so the judgements cover no "
+            "whole source. The rate is that of the links shown. For scores on all links, use karat verify overlay and "
+            "karat score --overlay."
         )
     sentences = [
         "before: against the original gold standard (same entity, overlapping span).",
@@ -383,7 +384,7 @@ def _format_notes(verification: Verification) -> list[str]:
     ]
     notes.append(
         f"agreement on {format_count(agreement.items, 'link')} that two or more judged "
-        f"({format_count(agreement.judgements or 0, 'judgement')}, the last of each judge on a link): the same "
+        f"({format_count(agreement.judgements or 0, 'judgement')}, the last of each judge on a link): all agree on "
         f"{_format_percent(agreement.observed)} %, "
         f"Fleiss' kappa {_format_number(agreement.kappa)}, Krippendorff's alpha {_format_number(agreement.alpha)}"
         if agreement.items

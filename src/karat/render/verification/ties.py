@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from karat.matching.facts.sentence import sentence_around
 from karat.model.output.text_layout import wrap_text
-from karat.protocols.verification.judgements import Decision
+from karat.protocols.verification.judgements import Decision, pool_votes
 from karat.protocols.verification.overlay import CONTRADICTORY
 from karat.protocols.verification.ties import count_decided, count_ties
 from karat.render.tables import draw_text
@@ -44,7 +44,10 @@ _HEAD = ["link", "document", "mention", "entity", "votes", "lead", "in"]
 
 def _build_row(tie: TiedLink) -> list[str]:
     """Return the row of a tie."""
-    votes = "; ".join(f"{source}: {_count_votes(group)}" for source, group in tie.judgements.items() if group)
+    groups = {source: group for source, group in tie.judgements.items() if group}
+    if len(groups) > 1:
+        groups["last vote of each judge"] = pool_votes(vote for group in tie.judgements.values() for vote in group)
+    votes = "; ".join(f"{source}: {_count_votes(group)}" for source, group in groups.items())
     lead = "undecided" if tie.lead_decision is None else _describe_decision(tie.lead_decision)
     note = "" if tie.needs_lead else " (no tie, without effect)"
     effects = ["scores"] * tie.is_tied_in_source + ["overlay"] * (tie.is_tied_overall or tie.is_contradictory)

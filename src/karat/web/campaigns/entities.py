@@ -76,7 +76,7 @@ class EntityLookup:
         """Return at most ten entities for a text.
 
         The entity of an id or address comes first, also if the snapshot does not know it. Then come entities with
-        exactly this name, names that start with the text, and similar names, each most popular first.
+        exactly this name, names that start or end with the text, and similar names, each most popular first.
         """
         return self._search(text.strip())
 
@@ -85,7 +85,13 @@ class EntityLookup:
         ids = list(self._find_ids(text))
         index = None if self._snapshot is None else self._snapshot.name_index
         if index is not None and text:
-            for find in (index.find_exact, index.find_equal, index.find_by_prefix, index.find_similar):
+            for find in (
+                index.find_exact,
+                index.find_equal,
+                index.find_by_prefix,
+                index.find_by_last_words,
+                index.find_similar,
+            ):
                 if len(ids) < _MAX_RESULTS:
                     ids += (match.id for match in find(text, _MAX_RESULTS) if match.id not in ids)
         entities = self.get_entities(ids[:_MAX_RESULTS])

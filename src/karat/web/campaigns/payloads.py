@@ -25,6 +25,6 @@ class EntityPayload(msgspec.Struct, frozen=True):
 
 
 class SearchPayload(msgspec.Struct, frozen=True):
-    """Entities that match a query: an id or address first, then exact names, then names that start alike."""
+    """Entities that match a query: an id or address first, then exact names, then names that start or end alike."""
 
     entities: tuple[EntityPayload, ...]
