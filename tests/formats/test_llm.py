@@ -624,6 +624,30 @@ def test_tokens_of_a_completion_in_a_field_are_read(tmp_path):
     assert response.tokens == 7
 
 
+def test_what_a_record_states_that_its_answer_used_is_read(tmp_path):
+    stated = {"seconds": 1.5, "tokens": 77, "cost": "0.002"}
+    records = [
+        {"id": "d1", "reply": "[]", **stated},
+        {"id": "d2", "reply": "None.", **stated, "usage": {"input_tokens": 50, "output_tokens": 20}},
+    ]
+    run = read(tmp_path, "".join(json.dumps(record) + "\n" for record in records))
+    assert [(response.seconds, response.tokens, response.cost) for response in run] == [
+        (1.5, 77, 0.002),
+        (1.5, 70, 0.002),  # the account of the API comes first; failed documents cost as well
+    ]
+    records = [
+        {"id": "d1", "reply": "[]", "seconds": -1, "tokens": 7.5, "cost": "much"},
+        {"id": "d2", "reply": "[]", "seconds": None, "tokens": ["a", "b"], "cost": ""},
+    ]
+    run = read(tmp_path, "".join(json.dumps(record) + "\n" for record in records))
+    assert [(response.seconds, response.tokens, response.cost) for response in run] == 2 * [(None, None, None)]
+    assert run.skipped == {f"fields `{name}` (not read)": n for name, n in (("seconds", 1), ("tokens", 2), ("cost", 1))}
+    table = "id,answer,seconds,tokens,cost\nd1,[],1.5,77,0.002\n"
+    for columns in (None, {"doc": "id", "response": "answer"}):
+        (response,) = read(tmp_path, table, "a.csv", columns=columns)
+        assert (response.seconds, response.tokens, response.cost) == (1.5, 77, 0.002)
+
+
 def test_notes_count_no_skipped_sample_of_a_document(tmp_path):
     path = tmp_path / "a.jsonl"
     line = json.dumps({"id": "d1", "response": '[{"mention": "Ada", "entity": "unknown"}'}) + "\n"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from karat.formats.parsing.surfaces.entries import (
     LIST_NAMES,
@@ -66,6 +67,9 @@ _USAGE_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("message", "usage"),
     ("usage",),
 )
+_SECONDS, _TOKENS, _COST = "seconds", "tokens", "cost"
+_USAGE_NAMES: Final = ("usage", _SECONDS, _TOKENS, _COST)
+_MAX_TOKENS = 10**18
 _ARGUMENT_PATHS: Final = {
     "function": ("function", "arguments"),
     "function_call": ("arguments",),
@@ -74,6 +78,17 @@ _ARGUMENT_PATHS: Final = {
 """Paths to the arguments of a tool call, by its type."""
 _NO_LIST = "no list of predictions in the answer"
 _EMPTY = "the answer is empty"
+
+
+class StatedUsage(NamedTuple):
+    """Time, tokens and cost of an answer, as its record states them; None for those that it does not state."""
+
+    seconds: float | None = None
+    """Time in seconds."""
+    tokens: int | None = None
+    """Tokens of prompt and answer."""
+    cost: float | None = None
+    """Cost, in any currency."""
 
 
 def get_answer(fields: Mapping[str, Any]) -> object:
@@ -150,16 +165,16 @@ def to_answer_response(fields: Mapping[str, Any], location: str, counts: Counter
             expected=f"one of {', '.join(ID_NAMES)}",
             remedy="Add the id to each answer",
         )
-    answer, text = get_answer(fields), fields.get("text")
+    answer, text, usage = get_answer(fields), fields.get("text"), read_usage(fields, counts)._asdict()
     values = extract_json(answer) if isinstance(answer, str) else [JsonValue(answer)]
     entries = extract_entries(values, counts)
     if entries is None:
         reason = _EMPTY if is_empty(answer) else f"{_NO_LIST}{describe_unread_list(values)}"
         error = fields.get("error") or get_path(fields, ("result", "error")) or reason
         message = error if isinstance(error, str) else json.dumps(error)
-        return WrittenResponse(doc_id, tokens=_count_tokens(fields), error=replace_surrogates(message))
+        return WrittenResponse(doc_id, error=replace_surrogates(message), **usage)
     predictions = tuple(prediction for entry in entries if (prediction := to_prediction(entry, counts)) is not None)
-    return WrittenResponse(doc_id, predictions, replace_surrogates(text), tokens=_count_tokens(fields))
+    return WrittenResponse(doc_id, predictions, replace_surrogates(text), **usage)
 
 
 def get_document_id(fields: Mapping[str, Any]) -> str | None:
@@ -182,10 +197,37 @@ def is_empty(answer: object) -> bool:
     return isinstance(answer, str) and not answer.strip()
 
 
+def select_usage(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record that state what its answer used."""
+    return {name: fields[name] for name in _USAGE_NAMES if name in fields}
+
+
+def read_usage(fields: Mapping[str, Any], counts: Counter[str]) -> StatedUsage:
+    """Return the seconds, tokens and cost that a record states; values that are no numbers from 0 on are counted.
+
+    Tokens may be those of an API's `usage`.
+    """
+    numbers = {name: _parse_amount(fields.get(name)) for name in (_SECONDS, _TOKENS, _COST)}
+    tokens, n_counted = numbers[_TOKENS], _count_tokens(fields)
+    n_stated = int(tokens) if tokens is not None and tokens.is_integer() and tokens < _MAX_TOKENS else None
+    unread = {name for name, number in numbers.items() if number is None} | ({_TOKENS} if n_stated is None else set())
+    counts.update(f"fields `{name}` (not read)" for name in sorted(unread) if fields.get(name) not in (None, ""))
+    return StatedUsage(numbers[_SECONDS], n_stated if n_counted is None else n_counted, numbers[_COST])
+
+
+def _parse_amount(value: object) -> float | None:
+    """Return a finite number from 0 on, also given as text, or None for other values."""
+    try:
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if 0 <= number < math.inf else None
+
+
 def _count_tokens(fields: Mapping[str, Any]) -> int | None:
-    """Return the number of tokens that the model used for a record, or None if it is not stated."""
+    """Return the number of tokens in an API's account of its usage, or None if it is not stated."""
     usage = next((counts for path in _USAGE_PATHS if isinstance(counts := get_path(fields, path), Mapping)), {})
     parts = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
     names = ("total_tokens",) if "total_tokens" in usage else parts
     counts = [usage[name] for name in names if isinstance(usage.get(name), int)]
-    return sum(counts) if counts and 0 <= sum(counts) < 10**18 else None
+    return sum(counts) if counts and 0 <= sum(counts) < _MAX_TOKENS else None
