@@ -331,6 +331,13 @@ def test_titles_that_begin_like_words_for_nil_are_none(title):
         ("[[Berlin|the city]]", "Berlin"),
         ("[Berlin](https://en.wikipedia.org/wiki/Berlin)", "https://en.wikipedia.org/wiki/Berlin"),
         ("en:Berlin", "enwiki:Berlin"),
+        ("https://www.wikidata.org/wiki/Q64?utm_source=chatgpt.com", "https://www.wikidata.org/wiki/Q64"),
+        (
+            "https://en.wikipedia.org/wiki/Berlin?utm_source=a&utm_medium=b#History",
+            "https://en.wikipedia.org/wiki/Berlin#History",
+        ),
+        ("https://en.wikipedia.org/?utm_source=a&curid=3354", "https://en.wikipedia.org/?curid=3354"),
+        ("[Berlin](https://en.wikipedia.org/?curid=3354&utm_source=a)", "https://en.wikipedia.org/?curid=3354"),
     ],
 )
 def test_markup_around_a_link_is_removed_and_noted(written, read_as):
@@ -346,7 +353,9 @@ def test_a_small_item_is_one_only_in_a_field_of_wikidata():
     assert dict(+counts) == {REWRITTEN_LINKS: 1}
 
 
-@pytest.mark.parametrize("link", ["Berlin (city)", "it: Chapter Two", "MESH:D1", "db:Berlin", "Q64", "A (B) (C)"])
+@pytest.mark.parametrize(
+    "link", ["Berlin (city)", "What is utm_x=1?", "it: Chapter Two", "MESH:D1", "db:Berlin", "Q64", "A (B) (C)"]
+)
 def test_other_links_stay_as_written(link):
     counts = Counter()
     assert (to_prediction({"text": "x", "entity": link}, counts).entity, +counts) == (link, {})
