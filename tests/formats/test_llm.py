@@ -596,6 +596,10 @@ def test_a_saved_completion_is_of_the_document_of_its_file(tmp_path, completion)
 
 MENTIONS = {"mentions": [{"text": "Ada Lovelace", "qid": "Q7259"}, {"text": "London", "qid": "Q84"}]}
 CALL = {"type": "function", "function": {"name": "link", "arguments": json.dumps(MENTIONS)}}
+PARTS = [{"text": "I link.", "thought": True}, {"text": json.dumps(MENTIONS)}]
+GEMINI = {"candidates": [{"content": {"parts": PARTS, "role": "model"}}], "usageMetadata": {"totalTokenCount": 7}}
+EXAMPLE = {"role": "assistant", "content": '[{"mention": "Lovelace", "qid": "Q1"}]'}
+CHAT = [{"role": "user", "content": "Link!"}, EXAMPLE, {"role": "user", "content": TEXT}]
 SEARCH = {"type": "web_search_call", "arguments": '{"mentions": ["London"]}'}
 
 
@@ -611,6 +615,7 @@ SEARCH = {"type": "web_search_call", "arguments": '{"mentions": ["London"]}'}
             "content": [{"type": "text", "text": "I link."}, {"type": "tool_use", "name": "link", "input": MENTIONS}],
         },
         {"object": "response", "output": [SEARCH, {"type": "function_call", "arguments": json.dumps(MENTIONS)}]},
+        {"candidates": [{"content": {"parts": [{"functionCall": {"name": "link", "args": MENTIONS}}]}}]},
     ],
 )
 def test_arguments_of_tool_calls_are_the_answer(tmp_path, completion):
@@ -625,6 +630,30 @@ def test_several_tool_calls_are_one_answer(tmp_path):
     ]
     body = {"choices": [{"message": {"content": None, "tool_calls": calls}}]}
     assert spans(read(tmp_path, json.dumps({"custom_id": "d1", "response": {"body": body}}) + "\n")) == FOUND
+
+
+def test_a_reply_of_gemini_is_read(tmp_path):
+    (response,) = run = read(tmp_path, json.dumps({"id": "d1", "response": GEMINI}) + "\n")
+    assert (spans(run), response.tokens) == (FOUND, 7)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "d1.json").write_text(json.dumps(GEMINI))
+    (response,) = run = karat.load_run(tmp_path / "out", corpus=GOLD, format="llm")
+    assert (spans(run), response.tokens) == (FOUND, 7)
+
+
+def test_the_last_reply_of_a_chat_is_the_answer(tmp_path):
+    """Earlier replies are examples of the prompt."""
+    record = {"doc_id": "d1", "messages": [*CHAT, {"role": "assistant", "content": json.dumps(MENTIONS)}]}
+    assert spans(read(tmp_path, json.dumps(record) + "\n")) == FOUND
+    columns = {"doc": "doc_id", "response": "messages"}
+    assert spans(read(tmp_path, json.dumps(record) + "\n", columns=columns)) == FOUND
+    (response,) = read(tmp_path, json.dumps({"doc_id": "d1", "messages": CHAT[:1]}) + "\n", format="llm")
+    assert response.error == "the answer is empty"
+
+
+def test_entries_with_roles_are_no_chat(tmp_path):
+    entries = [{**entry, "role": "user"} for entry in MENTIONS["mentions"]]
+    assert spans(read(tmp_path, json.dumps({"id": "d1", "response": entries}) + "\n")) == FOUND
 
 
 def test_tokens_of_a_completion_in_a_field_are_read(tmp_path):

@@ -40,12 +40,16 @@ TEXT_ANSWER_NAMES: Final = (
 REPLY_NAMES: Final = ("response", "completion", "answer", "reply", "raw")
 """Fields that may have a whole reply of an API instead of its text."""
 _CALLS: Final = "tool_calls"
+_CHAT: Final = ("messages",)
+_ROLES: Final = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_PARTS: Final = "parts"  # of Gemini, where neither texts nor calls have a type
 _REPLY_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("choices", 0, "message", _CALLS),
     ("choices", 0, "message", "content"),
     ("message", "content"),
     ("output",),
     ("content",),
+    ("candidates", 0, "content", _PARTS),
 )
 _ANSWER_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("response", "body", "choices", 0, "message", _CALLS),
@@ -55,8 +59,11 @@ _ANSWER_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("choices", 0, "message", _CALLS),
     ("choices", 0, "message", "content"),
     ("result", "message", "content"),
+    ("message", _CALLS),
     ("message", "content"),
+    ("candidates", 0, "content", _PARTS),
     *((name,) for name in TEXT_ANSWER_NAMES),
+    _CHAT,
     *((name,) for name in LIST_NAMES),
 )
 """Paths to the answer of a record, or to the list of entries; the first present path counts."""
@@ -66,6 +73,8 @@ _USAGE_PATHS: tuple[tuple[str | int, ...], ...] = (
     ("result", "message", "usage"),
     ("message", "usage"),
     ("usage",),
+    *((name, "usageMetadata") for name in REPLY_NAMES),
+    ("usageMetadata",),
 )
 _SECONDS, _TOKENS, _COST = "seconds", "tokens", "cost"
 _USAGE_NAMES: Final = ("usage", _SECONDS, _TOKENS, _COST)
@@ -94,14 +103,20 @@ class StatedUsage(NamedTuple):
 def get_answer(fields: Mapping[str, Any]) -> object:
     """Return the answer of a record: text, a list of entries, or an object that contains them; None without any.
 
-    The arguments of tool calls are the answer. A record of an error or failed request has an empty answer, and so has
-    one whose answer is null.
+    The arguments of tool calls are the answer, and of a chat, the last reply. A record of an error or failed request
+    has an empty answer, and so has one whose answer is null.
     """
     for path in _ANSWER_PATHS:
         value = get_path(fields, path)
+        if (messages := _list_messages(value)) is not None:
+            replies = [message for message in messages if message["role"] == "assistant"]
+            return get_answer({"message": replies[-1]}) if replies else ""
+        if path == _CHAT:  # a list of other messages
+            continue
         if isinstance(value, list) and path[0] not in LIST_NAMES:
-            parts = [_get_call_arguments(part) for part in value]
-            parts = parts if any(parts) else [_get_part_text(part) for part in value]
+            members = [_add_type(part) for part in value] if path[-1] == _PARTS else value
+            parts = [_get_call_arguments(part) for part in members]
+            parts = parts if any(parts) else [_get_part_text(part) for part in members]
             text = "\n".join(part for part in parts if part is not None)
             value = text or (None if path[-1] == _CALLS else value)
         if isinstance(value, str | list) or _is_parsed_answer(path, value):
@@ -109,6 +124,28 @@ def get_answer(fields: Mapping[str, Any]) -> object:
     is_error = fields.get("error") is not None or get_path(fields, ("result", "type")) not in (None, "succeeded")
     has_null = any(_is_null(fields, path) for path in _ANSWER_PATHS if path[0] not in LIST_NAMES)
     return "" if is_error or has_null else None
+
+
+def _list_messages(value: object) -> list[Mapping[str, Any]] | None:
+    """Return the messages of a chat, or None for other values, such as typed parts of one reply."""
+    messages = value if isinstance(value, list) else []
+    chat = [
+        message
+        for message in messages
+        if isinstance(message, Mapping)
+        and message.get("role") in _ROLES
+        and message.keys() >= {"role", "content"}
+        and "type" not in message
+    ]
+    return chat if chat and len(chat) == len(messages) else None
+
+
+def _add_type(part: object) -> object:
+    """Return a part of a reply of Gemini with the type that other APIs state; thoughts have none."""
+    if not isinstance(part, Mapping) or part.get("thought"):
+        return part
+    call = part.get("functionCall")
+    return {"type": "tool_use", "input": get_path(call, ("args",))} if call is not None else {**part, "type": "text"}
 
 
 def _is_parsed_answer(path: Sequence[str | int], value: object) -> bool:
@@ -228,6 +265,6 @@ def _count_tokens(fields: Mapping[str, Any]) -> int | None:
     """Return the number of tokens in an API's account of its usage, or None if it is not stated."""
     usage = next((counts for path in _USAGE_PATHS if isinstance(counts := get_path(fields, path), Mapping)), {})
     parts = ("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens")
-    names = ("total_tokens",) if "total_tokens" in usage else parts
+    names = next(((name,) for name in ("total_tokens", "totalTokenCount") if name in usage), parts)
     counts = [usage[name] for name in names if isinstance(usage.get(name), int)]
     return sum(counts) if counts and 0 <= sum(counts) < _MAX_TOKENS else None
