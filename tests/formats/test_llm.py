@@ -651,6 +651,13 @@ def test_the_last_reply_of_a_chat_is_the_answer(tmp_path):
     assert response.error == "the answer is empty"
 
 
+def test_records_whose_answers_have_another_name_are_not_one_answer(tmp_path):
+    """They were read as one object from texts to titles, of a document with the name of the file."""
+    record = {"doc_id": "d1", "prompt": TEXT, "prediction": json.dumps(MENTIONS)}
+    with pytest.raises(InputError, match=r"the fields doc_id, prompt, prediction; expected an id .* and an answer"):
+        read(tmp_path, json.dumps(record) + "\n", format="llm")
+
+
 def test_entries_with_roles_are_no_chat(tmp_path):
     entries = [{**entry, "role": "user"} for entry in MENTIONS["mentions"]]
     assert spans(read(tmp_path, json.dumps({"id": "d1", "response": entries}) + "\n")) == FOUND
