@@ -32,6 +32,28 @@ def test_a_note_names_failed_documents_by_error_and_all_with_details(answers, ka
     assert f"{EMPTY} (t40)" in detailed
 
 
+def test_failed_and_missing_documents_are_named_before_what_was_repaired(answers, karat_cli, tmp_path):
+    entries = [
+        {"mention": "berlin", "qid": "unknown", "start": 0, "end": 6, "confidence": "high", "note": ""},
+        {"mention": "Paris", "link": "[[Paris]]"},
+        {"mention": "is", "candidates": [{"qid": "Q1"}]},
+        {"qid": "Q2"},
+    ]
+    records = [{"id": "t0", "response": "None."}, {"id": "t1", "response": json.dumps(entries)}]
+    records[1]["response"] = "[]\n" + records[1]["response"]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in records), encoding="utf-8")
+    out = karat_cli("score", "gold.jsonl", "answers.jsonl").out
+    notes = [line for line in out.split("\n") if line.startswith("answers: ") or "more note" in line]
+    assert notes[:3] == [
+        "answers: documents without predictions: 40",
+        "answers: failed documents: 1",
+        f"answers: failed: {LIST_MISSING} (t0)",
+    ]
+    assert "more note" in notes[-1]
+    compared = " ".join(karat_cli("compare", "--gold", "gold.jsonl", "answers.jsonl", "B=answers.jsonl").out.split())
+    assert compared.index(f"failed: {LIST_MISSING} (t0)") < compared.index("invented mentions")
+
+
 def test_results_as_json_name_all_failed_documents(answers, karat_cli):
     result = json.loads(karat_cli("score", "gold.jsonl", "answers.jsonl", "--json", "-").out)
     names = ", ".join(f"t{number}" for number in range(40))

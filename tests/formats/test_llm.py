@@ -331,6 +331,13 @@ def test_titles_that_begin_like_words_for_nil_are_none(title):
         ("[[Berlin|the city]]", "Berlin"),
         ("[Berlin](https://en.wikipedia.org/wiki/Berlin)", "https://en.wikipedia.org/wiki/Berlin"),
         ("en:Berlin", "enwiki:Berlin"),
+        ("https://www.wikidata.org/wiki/Q64?utm_source=chatgpt.com", "https://www.wikidata.org/wiki/Q64"),
+        (
+            "https://en.wikipedia.org/wiki/Berlin?utm_source=a&utm_medium=b#History",
+            "https://en.wikipedia.org/wiki/Berlin#History",
+        ),
+        ("https://en.wikipedia.org/?utm_source=a&curid=3354", "https://en.wikipedia.org/?curid=3354"),
+        ("[Berlin](https://en.wikipedia.org/?curid=3354&utm_source=a)", "https://en.wikipedia.org/?curid=3354"),
     ],
 )
 def test_markup_around_a_link_is_removed_and_noted(written, read_as):
@@ -346,7 +353,9 @@ def test_a_small_item_is_one_only_in_a_field_of_wikidata():
     assert dict(+counts) == {REWRITTEN_LINKS: 1}
 
 
-@pytest.mark.parametrize("link", ["Berlin (city)", "it: Chapter Two", "MESH:D1", "db:Berlin", "Q64", "A (B) (C)"])
+@pytest.mark.parametrize(
+    "link", ["Berlin (city)", "What is utm_x=1?", "it: Chapter Two", "MESH:D1", "db:Berlin", "Q64", "A (B) (C)"]
+)
 def test_other_links_stay_as_written(link):
     counts = Counter()
     assert (to_prediction({"text": "x", "entity": link}, counts).entity, +counts) == (link, {})
@@ -587,6 +596,10 @@ def test_a_saved_completion_is_of_the_document_of_its_file(tmp_path, completion)
 
 MENTIONS = {"mentions": [{"text": "Ada Lovelace", "qid": "Q7259"}, {"text": "London", "qid": "Q84"}]}
 CALL = {"type": "function", "function": {"name": "link", "arguments": json.dumps(MENTIONS)}}
+PARTS = [{"text": "I link.", "thought": True}, {"text": json.dumps(MENTIONS)}]
+GEMINI = {"candidates": [{"content": {"parts": PARTS, "role": "model"}}], "usageMetadata": {"totalTokenCount": 7}}
+EXAMPLE = {"role": "assistant", "content": '[{"mention": "Lovelace", "qid": "Q1"}]'}
+CHAT = [{"role": "user", "content": "Link!"}, EXAMPLE, {"role": "user", "content": TEXT}]
 SEARCH = {"type": "web_search_call", "arguments": '{"mentions": ["London"]}'}
 
 
@@ -602,6 +615,7 @@ SEARCH = {"type": "web_search_call", "arguments": '{"mentions": ["London"]}'}
             "content": [{"type": "text", "text": "I link."}, {"type": "tool_use", "name": "link", "input": MENTIONS}],
         },
         {"object": "response", "output": [SEARCH, {"type": "function_call", "arguments": json.dumps(MENTIONS)}]},
+        {"candidates": [{"content": {"parts": [{"functionCall": {"name": "link", "args": MENTIONS}}]}}]},
     ],
 )
 def test_arguments_of_tool_calls_are_the_answer(tmp_path, completion):
@@ -618,10 +632,65 @@ def test_several_tool_calls_are_one_answer(tmp_path):
     assert spans(read(tmp_path, json.dumps({"custom_id": "d1", "response": {"body": body}}) + "\n")) == FOUND
 
 
+def test_a_reply_of_gemini_is_read(tmp_path):
+    (response,) = run = read(tmp_path, json.dumps({"id": "d1", "response": GEMINI}) + "\n")
+    assert (spans(run), response.tokens) == (FOUND, 7)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "d1.json").write_text(json.dumps(GEMINI))
+    (response,) = run = karat.load_run(tmp_path / "out", corpus=GOLD, format="llm")
+    assert (spans(run), response.tokens) == (FOUND, 7)
+
+
+def test_the_last_reply_of_a_chat_is_the_answer(tmp_path):
+    """Earlier replies are examples of the prompt."""
+    record = {"doc_id": "d1", "messages": [*CHAT, {"role": "assistant", "content": json.dumps(MENTIONS)}]}
+    assert spans(read(tmp_path, json.dumps(record) + "\n")) == FOUND
+    columns = {"doc": "doc_id", "response": "messages"}
+    assert spans(read(tmp_path, json.dumps(record) + "\n", columns=columns)) == FOUND
+    (response,) = read(tmp_path, json.dumps({"doc_id": "d1", "messages": CHAT[:1]}) + "\n", format="llm")
+    assert response.error == "the answer is empty"
+
+
+def test_records_whose_answers_have_another_name_are_not_one_answer(tmp_path):
+    """They were read as one object from texts to titles, of a document with the name of the file."""
+    record = {"doc_id": "d1", "prompt": TEXT, "prediction": json.dumps(MENTIONS)}
+    with pytest.raises(InputError, match=r"the fields doc_id, prompt, prediction; expected an id .* and an answer"):
+        read(tmp_path, json.dumps(record) + "\n", format="llm")
+
+
+def test_entries_with_roles_are_no_chat(tmp_path):
+    entries = [{**entry, "role": "user"} for entry in MENTIONS["mentions"]]
+    assert spans(read(tmp_path, json.dumps({"id": "d1", "response": entries}) + "\n")) == FOUND
+
+
 def test_tokens_of_a_completion_in_a_field_are_read(tmp_path):
     reply = {"id": "chatcmpl-0", "choices": [{"message": {"content": "[]"}}], "usage": {"total_tokens": 7}}
     (response,) = read(tmp_path, json.dumps({"id": "d1", "response": reply}) + "\n")
     assert response.tokens == 7
+
+
+def test_what_a_record_states_that_its_answer_used_is_read(tmp_path):
+    stated = {"seconds": 1.5, "tokens": 77, "cost": "0.002"}
+    records = [
+        {"id": "d1", "reply": "[]", **stated},
+        {"id": "d2", "reply": "None.", **stated, "usage": {"input_tokens": 50, "output_tokens": 20}},
+    ]
+    run = read(tmp_path, "".join(json.dumps(record) + "\n" for record in records))
+    assert [(response.seconds, response.tokens, response.cost) for response in run] == [
+        (1.5, 77, 0.002),
+        (1.5, 70, 0.002),  # the account of the API comes first; failed documents cost as well
+    ]
+    records = [
+        {"id": "d1", "reply": "[]", "seconds": -1, "tokens": 7.5, "cost": "much"},
+        {"id": "d2", "reply": "[]", "seconds": None, "tokens": ["a", "b"], "cost": ""},
+    ]
+    run = read(tmp_path, "".join(json.dumps(record) + "\n" for record in records))
+    assert [(response.seconds, response.tokens, response.cost) for response in run] == 2 * [(None, None, None)]
+    assert run.skipped == {f"fields `{name}` (not read)": n for name, n in (("seconds", 1), ("tokens", 2), ("cost", 1))}
+    table = "id,answer,seconds,tokens,cost\nd1,[],1.5,77,0.002\n"
+    for columns in (None, {"doc": "id", "response": "answer"}):
+        (response,) = read(tmp_path, table, "a.csv", columns=columns)
+        assert (response.seconds, response.tokens, response.cost) == (1.5, 77, 0.002)
 
 
 def test_notes_count_no_skipped_sample_of_a_document(tmp_path):

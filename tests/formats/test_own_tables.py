@@ -312,6 +312,20 @@ def test_columns_that_match_no_file_are_named_once(tmp_path, karat_cli):
     assert (ran.code, ran.err.count("match no file")) == (2, 1)
 
 
+def test_two_answers_in_one_table_are_converted_one_after_the_other(tmp_path, karat_cli):
+    """The message named only the gold standard, which lacks the columns, and not the table, which has them."""
+    gold = written(tmp_path, json.dumps({"id": "a", "text": "Ada met Bob.", "labels": []}) + "\n", "gold.jsonl")
+    both = written(tmp_path, 'id,x,y\na,"[[""Ada"",""Q1""]]","[[""Bob"",""Q2""]]"\n', "both.csv")
+    x, y = ("--columns", "doc=id,response=x"), ("--columns", "doc=id,response=y")
+    ran = karat_cli("score", gold, both, both, *x, *y)
+    assert ran.code == 2
+    assert ran.err.count("both.csv has them, but is read with doc=id,response=x, which come first") == 1
+    for name, columns in (("x", x), ("y", y)):
+        converted = karat_cli("data", "convert", both, tmp_path / f"{name}.jsonl", *columns, "--gold", gold)
+        assert converted.code == 0, converted.err
+    assert karat_cli("score", gold, tmp_path / "x.jsonl", tmp_path / "y.jsonl").code == 0
+
+
 def test_columns_that_match_no_file_are_named_beside_another_error(tmp_path, karat_cli):
     gold = written(tmp_path, json.dumps({"id": "a", "text": "Ada met Bob.", "labels": []}) + "\n", "gold.jsonl")
     swapped = {"id": "a", "predictions": [{"start": 3, "end": 0, "entity": "Q1"}]}

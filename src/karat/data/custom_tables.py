@@ -26,6 +26,7 @@ class CustomTables:
     report: Callable[[str, Sequence[str]], None] | None = field(default=None, compare=False)
     _used: set[ColumnRoles] = field(default_factory=set, compare=False, repr=False)
     _missing: dict[str, list[str]] = field(default_factory=dict, compare=False, repr=False)
+    _passed_over: dict[str, tuple[str, ColumnRoles]] = field(default_factory=dict, compare=False, repr=False)
 
     def find_format(self, source: ByteSource) -> Format | None:
         """Return the table format for the first set of columns that a file has, or None.
@@ -36,7 +37,7 @@ class CustomTables:
             return None
         from karat.formats.parsing.surfaces.table import find_missing_columns, make_table_format
 
-        for columns in self.columns:
+        for number, columns in enumerate(self.columns, 1):
             if columns.is_token_table:
                 token_format = _find_token_format(source, columns)
                 if token_format is not None:
@@ -47,6 +48,9 @@ class CustomTables:
             missing_columns = find_missing_columns(source, columns)
             if not missing_columns:
                 self._used.add(columns)
+                for other in self.columns[number:]:
+                    if not other.is_token_table and not find_missing_columns(source, other):
+                        self._passed_over.setdefault(str(other), (source.label, columns))
                 return make_table_format(columns, self.report)
             is_headerless = columns.is_headerless
             reason = _describe_missing(source, missing_columns, is_headerless=is_headerless)
@@ -89,7 +93,13 @@ class CustomTables:
         ]
 
     def _describe_unused(self, columns: ColumnRoles) -> str:
-        """Return a message that says why a set of columns matched no file."""
+        """Return a message that says why a set of columns matched no file, or was not used for the file with them."""
+        if str(columns) in self._passed_over:
+            label, first = self._passed_over[str(columns)]
+            return (
+                f"the columns {columns} are used for no file: {label} has them, but is read with {first}, which come "
+                "first. To read it with both, convert it once with each (karat data convert), and pass the new files."
+            )
         reasons = "; ".join(dict.fromkeys(self._missing.get(str(columns), ["no table was read"])))
         return f"the columns {columns} match no file: {reasons}. Correct the column names."
 

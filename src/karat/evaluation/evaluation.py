@@ -70,6 +70,7 @@ from karat.model.keywords import check_keywords
 from karat.model.measure_name import MeasureName, ViewName
 from karat.model.output.progress import track_progress
 from karat.model.output.text_layout import format_count
+from karat.model.results.failures import rank_note
 from karat.model.results.result import WARNING, GroupScores, IdHealth, Result, Score, warn_of_notes
 from karat.model.results.statistics import Statistics
 from karat.model.results.usage import UsageSum, complete_usage
@@ -797,8 +798,8 @@ class Evaluation(msgspec.Struct, frozen=True, eq=False, dict=True):
         return name_locations(LocatedCounts(listed_counts, locations))
 
     def _sort_notes(self) -> tuple[str, ...]:
-        """Return all notes, warnings first."""
-        return tuple(sorted(self._list_notes(), key=lambda note: not note.startswith(WARNING)))
+        """Return all notes, sorted by `rank_note`."""
+        return tuple(sorted(self._list_notes(), key=rank_note))
 
     def _list_notes(self) -> Iterator[str]:
         """Yield notes about likely mistakes and about how the scores were computed."""

@@ -505,6 +505,14 @@ def test_a_program_may_pass_on_the_answer_of_a_model(tmp_path):
         (response,) = ran.run
         assert [(p.start, p.end, p.entity) for p in response.predictions] == [(0, 4, "Q1"), (4, 8, None)], response
         assert ran.run.skipped["links such as NIL or unknown (read as NIL)"] == 1
+    stated = '{"id": document["id"], "response": json.dumps(entries), "tokens": 77, "cost": 0.002}'
+    ran = run_system(
+        RunnableSystem.from_text(f"jsonl:{sys.executable} {script(tmp_path, body.format(answer=stated))}"),
+        numbered(1),
+        WISHES,
+    )
+    (response,) = ran.run
+    assert (response.tokens, response.cost) == (77, 0.002)
     path = script(tmp_path, body.format(answer='{"id": "other", "response": "[]"}'))
     (response,) = run_system(RunnableSystem.from_text(f"jsonl:{sys.executable} {path}"), numbered(1), WISHES).run
     assert "with the id 'other'" in (response.error or "")

@@ -13,9 +13,9 @@ from karat.analysis.comparison.entries import Entry
 from karat.analysis.comparison.options import ComparisonOptions
 from karat.analysis.comparison.significance import DatasetScores, list_test_notes
 from karat.evaluation.request import Request
-from karat.matching.read.pairing import FAILED_DOCUMENTS, MISSING_DOCUMENTS
 from karat.model.errors import UsageError
 from karat.model.output.command_options import format_argument
+from karat.model.results.failures import FAILED_DOCUMENTS, MISSING_DOCUMENTS
 from karat.model.signature import Signature
 
 NEW: Final = "new"

@@ -24,6 +24,7 @@ from karat.model.measure_name import MeasureName, parse_measure
 from karat.model.output.progress import track_progress
 from karat.model.profile_signatures import get_profile
 from karat.model.registry import get_plugin, list_plugins
+from karat.model.results.failures import rank_note
 from karat.model.results.result import IdHealth, Result, Score, find_special_headline
 from karat.model.run import selection_note
 from karat.model.signature import Signature
@@ -217,7 +218,7 @@ class Grid:
                 selection_notes = [selection_note(system, cell.entry.dataset)] if is_selected else []
                 for note in dict.fromkeys([*cell.result.notes, *skip_notes, *selection_notes]):
                     runs_by_note.setdefault(note, []).append(f"{system} on {cell.entry.dataset}")
-        for note, runs in runs_by_note.items():
+        for note, runs in sorted(runs_by_note.items(), key=lambda item: rank_note(item[0])):
             names = " and ".join(runs) if len(runs) <= 2 else f"{runs[0]} and {len(runs) - 1} more"
             yield f"{names}: {note}"
 

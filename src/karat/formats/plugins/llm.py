@@ -31,6 +31,7 @@ from karat.formats.parsing.surfaces.answers import (
 from karat.formats.parsing.surfaces.entries import (
     LEFT_CONTEXT_NAMES,
     LIST_NAMES,
+    TITLE_MAPPINGS,
     count_gaps,
     extract_entries,
     has_unknown_fields,
@@ -38,7 +39,7 @@ from karat.formats.parsing.surfaces.entries import (
     is_title,
     replace_surrogates,
 )
-from karat.formats.parsing.surfaces.json_extraction import extract_json
+from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run
 from karat.formats.parsing.surfaces.table_rows import read_column_names, read_rows
 from karat.model.corpus import Corpus
@@ -116,7 +117,7 @@ def _read_answers(source: ByteSource) -> Iterator[_Record]:
         for number, (doc_id, answer) in enumerate(grouped.items(), 1):
             fields = {"id": doc_id, "answers" if isinstance(answer, list) else "response": answer}
             yield _Record(fields, f"{source.label}, document {doc_id!r}", gaps if number == 1 else {})
-    elif extract_entries(values, Counter()) is None and (names := _list_record_fields(members)):
+    elif not _has_entries(values) and (names := _list_record_fields(members)):
         raise _unnamed_answer_error(source, names)
     else:
         yield _read_single_answer(source, source.stem)
@@ -127,6 +128,12 @@ def _is_answer_table(head: bytes) -> bool:
     cells = _SEPARATORS.split(head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0])
     names = {cell.strip().strip(b'"').decode("utf-8", "replace") for cell in cells}
     return not names.isdisjoint(ID_NAMES) and not names.isdisjoint(TEXT_ANSWER_NAMES)
+
+
+def _has_entries(values: Sequence[JsonValue]) -> bool:
+    """Return whether an answer has entries that are no mere objects of texts, as records with a text per field are."""
+    counts: Counter[str] = Counter()
+    return extract_entries(values, counts) is not None and not counts[TITLE_MAPPINGS]
 
 
 def _list_record_fields(members: Sequence[object]) -> list[str]:

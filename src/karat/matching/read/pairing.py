@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from operator import is_
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -42,6 +42,7 @@ from karat.model.items import OTHER_ENTITY, CodeLists, GoldItems, Items, Predict
 from karat.model.json.decoder import read_json_value
 from karat.model.output.command_options import format_option
 from karat.model.reader_categories import OTHER_WORDS
+from karat.model.results.failures import FAILED_DOCUMENTS, MISSING_DOCUMENTS
 from karat.model.run import Run
 from karat.model.spec.settings.conventions import Ids
 from karat.model.tables import checks
@@ -67,12 +68,6 @@ KINDS = {1: "QUANTITY", 2: "DATETIME"}
 
 # What names of clusters begin with, by what they are names of.
 _ENTITY, _NIL_CLUSTER, _GOLD_NIL, _UNLINKED = "=", "?", "!", "-"
-
-FAILED_DOCUMENTS: Final = "failed documents"
-"""The description under which documents with an error are counted."""
-
-MISSING_DOCUMENTS: Final = "documents without predictions"
-"""The description under which documents that the run does not have are counted."""
 
 BLOCK = 5_000
 """Documents per block, so that the arrays of a block fit into the processor's cache."""

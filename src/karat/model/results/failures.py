@@ -1,4 +1,4 @@
-"""Documents that a system failed on, by the error of their response."""
+"""Documents that a system failed on or has no predictions for."""
 
 from __future__ import annotations
 
@@ -6,11 +6,26 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from karat.model.errors import shorten
+from karat.model.results.result import WARNING
 
+FAILED_DOCUMENTS: Final = "failed documents"
+"""The description under which documents with an error are counted."""
+MISSING_DOCUMENTS: Final = "documents without predictions"
+"""The description under which documents that the run does not have are counted."""
 FAILED_NOTE: Final = "failed: "
 """How the note begins that names failed documents; tables shorten it."""
 
 _MAX_ERROR_LENGTH: Final = 200  # characters
+
+
+def rank_note(note: str) -> int:
+    """Return the rank by which notes on a result are sorted, because commands print only the first ones.
+
+    Warnings come first, then documents that failed or have no predictions, whose mentions all count as missed.
+    """
+    if note.startswith(WARNING):
+        return 0
+    return 1 if note.startswith((FAILED_DOCUMENTS, MISSING_DOCUMENTS, FAILED_NOTE)) else 2
 
 
 def group_by_error(failures: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from karat.model.measure_name import parse_measure
 from karat.model.output.text_layout import format_count, format_notes, format_table, wrap_signature, wrap_text
 from karat.model.profile_signatures import shorten_signature
 from karat.model.registry import get_plugin, list_plugins
-from karat.model.results.failures import FAILED_NOTE
+from karat.model.results.failures import FAILED_NOTE, rank_note
 from karat.model.results.result import WARNING, GroupScores, Result, Score, format_id_health
 from karat.model.results.usage import QUANTITIES
 from karat.model.spec.category import ErrorCategory
@@ -418,7 +418,7 @@ def _build_group_row(result: Result, value: str, title: str, group: GroupScores)
 def collect_notes(results: Sequence[Result], measures: Sequence[str], *, width: int | None) -> list[str]:
     """Return one line per note on skipped items, likely mistakes and undefined `measures`, with the runs concerned.
 
-    Warnings come first. With a `width`, more than two runs are replaced by their number.
+    They are sorted by `rank_note`. With a `width`, more than two runs are replaced by their number.
     """
     runs_by_note: dict[str, list[str]] = {}
     for result in results:
@@ -432,7 +432,7 @@ def collect_notes(results: Sequence[Result], measures: Sequence[str], *, width: 
                 undefined.setdefault(reason, []).append(name)
         for reason, names in undefined.items():
             runs_by_note.setdefault(f"{', '.join(names)} undefined: {reason}", []).append(result.run)
-    notes = sorted(runs_by_note.items(), key=lambda item: not item[0].startswith(WARNING))
+    notes = sorted(runs_by_note.items(), key=lambda item: rank_note(item[0]))
     return [f"{_name_runs(runs, len(results), width)}: {note}" for note, runs in notes]
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from karat.formats.parsing.surfaces.answers import get_answer
+from karat.formats.parsing.surfaces.answers import get_answer, read_usage
 from karat.formats.parsing.surfaces.entries import TITLE_MAPPINGS, VERBAL_NIL, extract_entries, to_prediction
 from karat.formats.parsing.surfaces.json_extraction import JsonValue, extract_json
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
@@ -346,8 +346,14 @@ def _parse_value(document: Document, value: object, source: str, text: str, *, i
     if error := _get_error(value):
         raise ResponseError(f"{source}: {error}", is_retryable=False)
     has_predictions = isinstance(value, dict) and "predictions" in value
-    if isinstance(value, dict) and not has_predictions and isinstance(answer := get_answer(value), str):
-        return parse_entries(document, extract_json(answer), source, text, is_retryable=is_retryable)
+    if isinstance(value, dict) and not has_predictions:
+        answer, counts = get_answer(value), Counter[str]()
+        values = extract_json(answer) if isinstance(answer, str) else [JsonValue(value)]
+        response = parse_entries(document, values, source, text, is_retryable=is_retryable)
+        usage = read_usage(value, counts)._asdict()
+        for event, count in counts.items():
+            count_event(event, count)
+        return msgspec.structs.replace(response, **usage)
     record = value if has_predictions and isinstance(value, dict) else {"predictions": value}
     try:
         written = msgspec.convert({**record, "id": document.id}, WrittenResponse)

@@ -124,6 +124,8 @@ _TITLE_AND_ITEM = re.compile(
     r"\s*(?:(?P<before>Q[1-9][0-9]*)\s*\([^()]+\)|[^()]*[^()\s]\s*\((?P<after>Q[1-9][0-9]*)\))\s*"
 )
 _LANGUAGE_TITLE = re.compile(r"(?P<language>[a-z]{2,3}):(?P<title>\S.*)")
+_TRACKING = re.compile(r"(?<=[?&])utm_\w+=[^&#\s]*&?")  # what sites that show models add to addresses
+_NO_PARAMETERS = re.compile(r"[?&](?=#|\Z)")
 _MAX_LINK = 1000  # characters; longer ones are no titles
 _MAX_OFFSET = 2**31 - 1
 _MAX_LISTED = 5  # names of fields in a message
@@ -491,12 +493,15 @@ def _parse_link_value(value: object, counts: Counter[str]) -> EntityId:
 def _strip_markup(link: str) -> str:
     """Return a link without markup of Wikipedia or Markdown, and only the QID of a title with its QID in parentheses.
 
+    Parameters that track visitors, as in `?utm_source=chatgpt.com`, are removed from addresses.
     A title with the code of a Wikipedia, as in `en:Berlin`, gets the prefix that Karat reads, as in `enwiki:Berlin`.
     """
     if len(link) > _MAX_LINK:
         return link
     if (match := _MARKDOWN_LINK.fullmatch(link) or _WIKI_LINK.fullmatch(link)) is not None:
         link = match["target"]
+    if (stripped := _TRACKING.sub("", link)) != link:
+        link = _NO_PARAMETERS.sub("", stripped)
     if (match := _TITLE_AND_ITEM.fullmatch(link)) is not None:
         return match["after"] or match["before"]
     match = _LANGUAGE_TITLE.fullmatch(link)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from karat.formats.parsing.duplicates import separate_duplicate_labels
 from karat.formats.parsing.json.blocks import empty_file_error
 from karat.formats.parsing.lines import decode_utf8
-from karat.formats.parsing.surfaces.answers import to_answer_response
+from karat.formats.parsing.surfaces.answers import select_usage, to_answer_response
 from karat.formats.parsing.surfaces.columns import ColumnRoles, suggest_roles
 from karat.formats.parsing.surfaces.entries import parse_offset, replace_surrogates
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, ResponseEntry, build_run, locate_predictions
@@ -221,6 +221,7 @@ def _read_answer(row: TableRow, columns: ColumnRoles, source: TableSource) -> Re
     doc_id = _parse_id(row, columns, {}, text)
     answer = get_value(row.fields, columns.by_role["response"])
     record = {"id": doc_id, "response": answer, "text": text if source.texts is None else source.texts(doc_id)}
+    record |= select_usage(row.fields)
     return ResponseEntry(to_answer_response(record, row.location, counts), row.location, counts)
 
 
