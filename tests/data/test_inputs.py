@@ -225,6 +225,22 @@ def test_an_entity_that_is_not_a_number_is_refused():
             function([("a", 0, 6, float("nan"))])
 
 
+@pytest.mark.parametrize("entity", [["Q64"], {"id": "Q64"}, True, 64.0])
+def test_an_entity_that_is_no_id_is_refused_and_not_compared_as_text(entity):
+    for function in (karat.load, karat.load_run):
+        with pytest.raises(
+            karat.InputError, match=r"the entity .*; expected the id of an entity, a string\. Pass one id"
+        ):
+            function([("a", 0, 6, entity)])
+    with pytest.raises(karat.InputError, match="the entity"):
+        karat.linking_f1([("a", 0, 6, "Q64")], [("a", 0, 6, entity)])
+
+
+def test_an_entity_that_is_a_whole_number_is_read_as_text():
+    (response,) = karat.load_run([("a", 0, 6, 64)])
+    assert response.predictions[0].entity == "64"
+
+
 def test_data_frames_and_arrow_tables_are_runs(gold, prior):
     pandas = pytest.importorskip("pandas")
     pa = pytest.importorskip("pyarrow")
