@@ -119,6 +119,15 @@ def test_misspelt_fields_of_dictionaries_are_named_as_in_files(gold, predictions
         karat.evaluate([gold], [predictions])
 
 
+def test_scores_under_another_name_are_asked_for_by_what_dictionaries_accept():
+    mention = {"doc": "a", "start": 0, "end": 3, "entity": "Q1"}
+    with pytest.raises(
+        UsageError, match=r"as `score` in dictionaries, or by columns=\{…, 'score': '…'\} in karat\.load_run"
+    ):
+        karat.evaluate([GOLD], [{**mention, "confidence": 0.9}], settings={"threshold": 0.5})
+    assert karat.evaluate([GOLD], [{**mention, "score": 0.9}], settings={"threshold": 0.5})["strong:micro.f1"] == 1
+
+
 def test_integers_are_ids_of_dictionaries_as_in_files():
     result = karat.evaluate([{**GOLD, "id": 7}], [{**RESPONSE, "id": 7}])
     assert result["strong:micro.f1"] == 1

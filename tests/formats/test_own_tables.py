@@ -118,6 +118,7 @@ def test_a_row_of_data_is_no_header(tmp_path):
         ("id,spans.start,spans.end,spans.qid,label", "doc=id,start=spans.start,end=spans.end,entity=spans.qid"),
         ("doc_id,mention,title", "doc=doc_id,mention=mention,entity=title"),
         ("id,links.surface,links.qid,links.score", "doc=id,mention=links.surface,entity=links.qid,score=links.score"),
+        ("document,offset,length,wikidata_id", "doc=document,start=offset,length=length,entity=wikidata_id"),
         ("Doc ID,Start,End,QID", "'doc=Doc ID,start=Start,end=End,entity=QID'"),
     ],
 )

@@ -202,7 +202,7 @@ def test_a_conversion_of_code_points_is_named(karat_cli, tmp_path, kind):
     ],
 )
 def test_after_a_conversion_the_kind_of_the_file_is_advised(tmp_path, kind, applied):
-    """Berlin, at [37, 43), is [38, 43] if counted from 1; read with an inclusive end, it is [38, 44), shifted by one."""
+    """Berlin, at [37, 43), is [38, 43] from 1; read with an inclusive end, it is [38, 44), shifted by one."""
     gold = documents("{}")
     corpus = Corpus.from_documents(gold)
     run = karat.load_run(write(tmp_path / "mine.jsonl", answered(gold, kind)), corpus=corpus, offsets=str(applied))

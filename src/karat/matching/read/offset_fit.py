@@ -141,8 +141,8 @@ class OffsetFit(NamedTuple):
         alternatives = f" (or as {', '.join(kind for kind, _ in others)})" if others else ""
         is_converted = self.converted_kind is not OffsetKind.CODE_POINTS
         advice = (
-            f"{format_count(fit.n_broken, 'other document')} fit only as {self.converted_kind.description}, so the file "
-            "mixes kinds of offsets: correct it where it is written"
+            f"{format_count(fit.n_broken, 'other document')} fit only as {self.converted_kind.description}, so the "
+            "file mixes kinds of offsets: correct it where it is written"
             if fit.n_broken
             else f"pass --offsets {best} instead (in Python, load_run with offsets='{best}')"
             if is_converted

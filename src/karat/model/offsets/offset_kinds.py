@@ -33,7 +33,7 @@ class OffsetKind(StrEnum):
         return _SHIFTS.get(self, (0, 0))
 
     def combine(self, kind: OffsetKind) -> OffsetKind | None:
-        """Return the kind of offsets that are of `kind` once they were converted from this kind; None if there is none."""
+        """Return the kind of offsets that are of `kind` after a conversion from this kind; None if there is none."""
         if self is OffsetKind.CODE_POINTS:
             return kind
         if self.shift == (0, 0) or kind.shift == (0, 0):
