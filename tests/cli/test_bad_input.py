@@ -119,7 +119,7 @@ def test_a_table_with_only_a_header_has_no_row(options, karat_cli, tmp_path):
 
 @pytest.mark.parametrize("line_end", ["\n", ""])
 def test_values_of_the_wrong_type_are_answered_with_columns_that_convert_them(line_end, karat_cli, tmp_path):
-    """Offsets such as 0.0 are 0 in columns. Without a line end too, the file is Karat JSONL, not an answer of a model."""
+    """Offsets such as 0.0 are 0 in columns. Without a line end too, the file is Karat JSONL, not an answer."""
     gold_path, path = tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl"
     gold_path.write_text(gold(labels=[{"start": 0, "end": 3, "entity": "Q1"}]))
     path.write_text(prediction(start=0.0, end=3.0) + line_end)
