@@ -277,7 +277,7 @@ def align_run(corpus: Corpus, run: Run, policy: ErrorPolicy | None = None) -> Ru
     policy = policy or get_error_policy()
     run = convert_run_offsets(corpus, run, policy)
     policy = replace(policy, offsets=OffsetKind.CODE_POINTS)
-    with collect_defects(policy, run.name) as defects:
+    with collect_defects(policy, run.file or run.name) as defects:
         run = align_with_corpus(corpus, run)
         if policy.skip:
             run = run.drop_rows(checks.find_invalid_rows(find_misplaced_responses(corpus, run), run.locate_row))

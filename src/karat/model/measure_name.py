@@ -85,8 +85,8 @@ def parse_measure(text: str) -> MeasureName:
     """
     match = _GRAMMAR.fullmatch(text)
     if match is None:
-        name, at, group = text.partition("@")
-        lowered = name.lower() + at + group
+        name, at, value = text.partition("@")
+        lowered = name.lower() + at + value
         suggestion = f"{format_suggestions([lowered])} " if _GRAMMAR.fullmatch(lowered) else ""
         raise KaratError(
             f"{text!r} is not a measure name. {suggestion}Write TASK/RELATION[FILTER,…]:AGGREGATE.MEASURE@FACET=VALUE, "
