@@ -92,6 +92,42 @@ def test_bad_gold(name, karat_cli, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["gold.jsonl", "predictions.jsonl"]
 
 
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        (["score", "FILE", "demo"], "Pass the gold standard first, then the predictions"),
+        (["data", "stats", "FILE"], "Pass a file with gold labels; karat data convert PREDICTIONS OUT --as gold"),
+        (["data", "add", "FILE", "--name", "mine"], "Pass a file with gold labels; karat data convert PREDICTIONS OUT"),
+    ],
+)
+@pytest.mark.parametrize("name", ["predictions.jsonl", "predictions.csv"])
+def test_predictions_as_gold_are_answered_with_what_the_command_can_do(command, advice, name, karat_cli, tmp_path):
+    path = tmp_path / name
+    is_table = path.suffix == ".csv"
+    path.write_text("doc,start,end,entity\na,0,3,Q1\n" if is_table else json.dumps(GOOD_PREDICTIONS))
+    ran = karat_cli(*(path if part == "FILE" else part for part in command))
+    refused(ran, str(path), advice)
+    assert ran.err.count("Pass ") == 1
+
+
+@pytest.mark.parametrize("options", [[], ["--columns", "doc=doc,start=start,end=end,entity=entity"]])
+def test_a_table_with_only_a_header_has_no_row(options, karat_cli, tmp_path):
+    path = tmp_path / "predictions.csv"
+    path.write_text("doc,start,end,entity\n")
+    refused(karat_cli("score", "demo", path, *options), str(path), "found no row; expected a row for each mention")
+
+
+@pytest.mark.parametrize("line_end", ["\n", ""])
+def test_values_of_the_wrong_type_are_answered_with_columns_that_convert_them(line_end, karat_cli, tmp_path):
+    """Offsets such as 0.0 are 0 in columns. Without a line end too, the file is Karat JSONL, not an answer."""
+    gold_path, path = tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl"
+    gold_path.write_text(gold(labels=[{"start": 0, "end": 3, "entity": "Q1"}]))
+    path.write_text(prediction(start=0.0, end=3.0) + line_end)
+    columns = "doc=id,start=predictions.start,end=predictions.end,entity=predictions.entity,score=predictions.score"
+    refused(karat_cli("score", gold_path, path), f"{path}:1", f"--columns {columns}")
+    assert karat_cli("score", gold_path, path, "--columns", columns).code == 0
+
+
 BAD_PREDICTIONS = {
     "negative start": (prediction(start=-3), ":1", "0 <= start < end", "Count from 0"),
     "inverted span": (prediction(start=3, end=0), ":1", "0 <= start < end", "look swapped", "end=predictions.start"),
@@ -259,6 +295,8 @@ def test_parquet_without_documents_or_with_foreign_columns(karat_cli, tmp_path):
         (["score", "demo", "demo", "-m", "strong:f1"], "'micro.f1'"),
         (["score", "demo", "demo", "-m", "strong:micro.f2"], "'micro.f1'"),
         (["score", "demo", "demo", "-m", "F1"], "not a measure name"),
+        (["score", "demo", "demo", "-m", "strong:micro.F1"], "Did you mean 'strong:micro.f1'? Write"),
+        (["score", "demo", "demo", "-m", "strong:Micro.R@types=PER"], "Did you mean 'strong:micro.r@types=PER'? Write"),
         (["score", "demo", "demo", "-m", "strong[nill]:micro.f1"], "Did you mean 'nil'"),
         (["score", "demo", "demo", "-m", "mention:accuracy"], "detection"),
         (["score", "demo", "demo", "-m", "strong:micro.f1@types=PERSON"], "Did you mean 'PER'"),

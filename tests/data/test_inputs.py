@@ -119,6 +119,15 @@ def test_misspelt_fields_of_dictionaries_are_named_as_in_files(gold, predictions
         karat.evaluate([gold], [predictions])
 
 
+def test_scores_under_another_name_are_asked_for_by_what_dictionaries_accept():
+    mention = {"doc": "a", "start": 0, "end": 3, "entity": "Q1"}
+    with pytest.raises(
+        UsageError, match=r"as `score` in dictionaries, or by columns=\{…, 'score': '…'\} in karat\.load_run"
+    ):
+        karat.evaluate([GOLD], [{**mention, "confidence": 0.9}], settings={"threshold": 0.5})
+    assert karat.evaluate([GOLD], [{**mention, "score": 0.9}], settings={"threshold": 0.5})["strong:micro.f1"] == 1
+
+
 def test_integers_are_ids_of_dictionaries_as_in_files():
     result = karat.evaluate([{**GOLD, "id": 7}], [{**RESPONSE, "id": 7}])
     assert result["strong:micro.f1"] == 1
@@ -223,6 +232,22 @@ def test_an_entity_that_is_not_a_number_is_refused():
     for function in (karat.load, karat.load_run):
         with pytest.raises(karat.InputError, match="the entity nan"):
             function([("a", 0, 6, float("nan"))])
+
+
+@pytest.mark.parametrize("entity", [["Q64"], {"id": "Q64"}, True, 64.0])
+def test_an_entity_that_is_no_id_is_refused_and_not_compared_as_text(entity):
+    for function in (karat.load, karat.load_run):
+        with pytest.raises(
+            karat.InputError, match=r"the entity .*; expected the id of an entity, a string\. Pass one id"
+        ):
+            function([("a", 0, 6, entity)])
+    with pytest.raises(karat.InputError, match="the entity"):
+        karat.linking_f1([("a", 0, 6, "Q64")], [("a", 0, 6, entity)])
+
+
+def test_an_entity_that_is_a_whole_number_is_read_as_text():
+    (response,) = karat.load_run([("a", 0, 6, 64)])
+    assert response.predictions[0].entity == "64"
 
 
 def test_data_frames_and_arrow_tables_are_runs(gold, prior):

@@ -395,6 +395,16 @@ def test_defects_are_counted_by_kind_with_three_places(tmp_path):
     }
 
 
+def test_places_in_predictions_name_their_file_once(tmp_path):
+    """The offsets are compared with the gold texts after reading, under the name of the file and not of the run."""
+    ids = ["a", "b", "c", "d"]
+    laid_out(tmp_path, {"gold.jsonl": rows(*map(karat_line, ids))})
+    laid_out(tmp_path, {"bad.jsonl": rows(response("a", (0, 3)), *(response(name, (0, 99)) for name in ids[1:]))})
+    run = karat.load_run(tmp_path / "bad.jsonl", corpus=karat.load(tmp_path / "gold.jsonl"), on_error="skip")
+    path = tmp_path / "bad.jsonl"
+    assert run.skipped == {f"skipped, expected an end inside the text (at {path}:2, 3, 4)": 3}
+
+
 def test_kinds_differ_by_rule_not_by_value():
     with collect_defects(ErrorPolicy(skip=True), "x") as defects:
         for number in range(200):

@@ -119,6 +119,7 @@ def test_a_row_of_data_is_no_header(tmp_path):
         ("doc_id,mention,title", "doc=doc_id,mention=mention,entity=title"),
         ("id,links.surface,links.qid,links.score", "doc=id,mention=links.surface,entity=links.qid,score=links.score"),
         ("text,ents.start,ents.end,ents.qid", "start=ents.start,end=ents.end,entity=ents.qid,text=text"),
+        ("document,offset,length,wikidata_id", "doc=document,start=offset,length=length,entity=wikidata_id"),
         ("Doc ID,Start,End,QID", "'doc=Doc ID,start=Start,end=End,entity=QID'"),
     ],
 )

@@ -516,6 +516,7 @@ def test_numbers_in_place_of_qids():
         "DIR/same_as.tsv"
     )
     assert health(("64", "Q64")).remedy.startswith("write Q64 for 64")
+    assert health(("Q1", "Q1"), ("Q64", "64")).remedy.startswith("write Q64 for 64")
     assert health(("mesh:D1", "64")).remedy.startswith("try --kb DIR")
 
 

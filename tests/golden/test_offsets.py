@@ -193,6 +193,25 @@ def test_a_conversion_of_code_points_is_named(karat_cli, tmp_path, kind):
     assert "unconverted" not in karat_cli("score", *files).out
 
 
+@pytest.mark.parametrize(
+    ("kind", "applied"),
+    [
+        (OffsetKind.ONE_BASED_INCLUSIVE, OffsetKind.INCLUSIVE),
+        (OffsetKind.ONE_BASED_INCLUSIVE, OffsetKind.ONE_BASED),
+        (OffsetKind.CODE_POINTS, OffsetKind.INCLUSIVE),
+    ],
+)
+def test_after_a_conversion_the_kind_of_the_file_is_advised(tmp_path, kind, applied):
+    """Berlin, at [37, 43), is [38, 43] from 1; read with an inclusive end, it is [38, 44), shifted by one."""
+    gold = documents("{}")
+    corpus = Corpus.from_documents(gold)
+    run = karat.load_run(write(tmp_path / "mine.jsonl", answered(gold, kind)), corpus=corpus, offsets=str(applied))
+    notes = karat.evaluate(corpus, run).notes
+    assert not any("Nothing was converted" in note for note in notes)
+    (note,) = [note for note in notes if "the offsets fit the text as" in note]
+    assert f"but not as {applied.description}. They were converted from these: pass --offsets {kind} instead" in note
+
+
 @pytest.mark.parametrize("kind", [OffsetKind.ONE_BASED, OffsetKind.ONE_BASED_INCLUSIVE])
 def test_a_conversion_before_the_text_is_refused(tmp_path, kind):
     """The first mention begins at 0."""

@@ -82,6 +82,8 @@ def test_ambiguous_names_are_refused(text):
         ("micro f1 score", "Did you mean 'strong:micro.f1' or 'mention:micro.f1'?"),
         ("macro_precision", "Did you mean 'strong:macro.p' or 'mention:macro.p'?"),
         ("F-measure", "Did you mean 'strong:micro.f1' or 'mention:micro.f1'?"),
+        ("strong.micro.f1", "Did you mean 'strong:micro.f1'?"),
+        ("mention.recall", "Did you mean 'mention:micro.r'?"),
         ("nonsense", "An example is strong:micro.f1."),
     ],
 )

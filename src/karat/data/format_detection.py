@@ -235,7 +235,8 @@ def _unknown_format_error(source: Source) -> InputError:
             source.label,
             actual="a result file, which contains scores and no predictions",
             expected="a gold standard or predictions",
-            remedy="Pass the predictions, or pass result files of all systems, without a gold standard (--gold)",
+            remedy="Pass the predictions; karat compare, report and gate also read result files of all systems, "
+            "without a gold standard (--gold)",
         )
     if _is_prose(source):
         return InputError(

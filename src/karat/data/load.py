@@ -33,7 +33,8 @@ from karat.data.save import save_results
 from karat.formats.parsing.annotation_tools.selection import select_gold, split_annotators
 from karat.formats.parsing.surfaces.columns import ColumnRoles
 from karat.formats.parsing.surfaces.run_builder import MissingGoldError
-from karat.matching.read.offset_conversion import CONVERTED, convert_offsets
+from karat.matching.read.offset_conversion import convert_offsets
+from karat.matching.read.offset_fit import CONVERTED
 from karat.matching.read.pairing import pair_run
 from karat.matching.read.text_alignment import align_with_corpus, find_misplaced_responses, has_other_texts
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
@@ -276,7 +277,7 @@ def align_run(corpus: Corpus, run: Run, policy: ErrorPolicy | None = None) -> Ru
     policy = policy or get_error_policy()
     run = convert_run_offsets(corpus, run, policy)
     policy = replace(policy, offsets=OffsetKind.CODE_POINTS)
-    with collect_defects(policy, run.name) as defects:
+    with collect_defects(policy, run.file or run.name) as defects:
         run = align_with_corpus(corpus, run)
         if policy.skip:
             run = run.drop_rows(checks.find_invalid_rows(find_misplaced_responses(corpus, run), run.locate_row))

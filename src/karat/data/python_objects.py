@@ -819,7 +819,7 @@ def _to_prediction(prediction: dict[str, Any], where: str) -> Prediction:
 def _read_entity(item: Mapping[str, ForeignObject], where: str) -> EntityId:
     """Return the entity of a dictionary, None for NIL, or `UNLINKED` if there is none.
 
-    Raises `InputError` for the tag of a single token, such as `B-PER`.
+    Raises `InputError` for the tag of a single token, such as `B-PER`, and for a value that is no id, such as a list.
     """
     name = next((name for name in _FIELD_NAMES["entity"] if name in item), None)
     if name is None:
@@ -836,14 +836,18 @@ def _read_entity(item: Mapping[str, ForeignObject], where: str) -> EntityId:
         return None
     if value is UNLINKED or value == "":
         return UNLINKED
-    if _is_missing(value):
-        raise InputError(
-            where,
-            actual=f"the entity {value}",
-            expected="the id of an entity",
-            remedy="Write None for NIL, or no entity for a mention without a link",
-        )
-    return value if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(value)
+    raise InputError(
+        where,
+        actual=f"the entity {value!r}",
+        expected="the id of an entity, a string",
+        remedy="Write None for NIL, or no entity for a mention without a link"
+        if _is_missing(value)
+        else "Pass one id; further ids of the same entity go into `same_as`",
+    )
 
 
 def _read_score(item: Mapping[str, ForeignObject], where: str) -> float | None:

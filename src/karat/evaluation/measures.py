@@ -192,6 +192,9 @@ _SYNONYMS = {"precision": "p", "recall": "r", "f": "f1", "fscore": "f1", "fmeasu
 
 def _suggest_measures(text: str) -> list[str]:
     """Return measures that `text` may mean if it lacks a valid relation, such as `F1`, or has a misspelt word."""
+    relation, dot, rest = text.lower().partition(".")
+    if dot and has_comparison(relation) and (short_name := find_short_name(rest)) is not None:  # strong.micro.f1
+        return [f"{relation}:{short_name}"]
     phrase = correct_words(text)
     if parse_terms(phrase):
         return [phrase]

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from karat.model.errors import KaratError
+from karat.model.errors import KaratError, format_suggestions
 
 _GRAMMAR = re.compile(
     r"(?:(?P<task>[a-z0-9-]+)/(?![^:\[]*\.py[:\[]))?"
@@ -85,8 +85,11 @@ def parse_measure(text: str) -> MeasureName:
     """
     match = _GRAMMAR.fullmatch(text)
     if match is None:
+        name, at, value = text.partition("@")
+        lowered = name.lower() + at + value
+        suggestion = f"{format_suggestions([lowered])} " if _GRAMMAR.fullmatch(lowered) else ""
         raise KaratError(
-            f"{text!r} is not a measure name. Write TASK/RELATION[FILTER,…]:AGGREGATE.MEASURE@FACET=VALUE, "
+            f"{text!r} is not a measure name. {suggestion}Write TASK/RELATION[FILTER,…]:AGGREGATE.MEASURE@FACET=VALUE, "
             "such as strong:micro.f1, weak[nil]:macro.p, d2kb/strong:micro.f1 or strong:micro.r@types=PER."
         )
     filters = tuple(unquote(f) for f in match["filters"].split(",")) if match["filters"] else ()

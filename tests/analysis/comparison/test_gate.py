@@ -155,7 +155,10 @@ def test_a_result_file_beside_predictions_is_named_as_such(karat_cli, tmp_path):
     ran = karat_cli("gate", "demo/prior", "--baseline", tmp_path / "old.json", "--gold", "demo")
     assert ran.code == 2
     assert "old.json: found a result file, which contains scores and no predictions" in ran.err
-    assert "pass result files of all systems, without a gold standard (--gold)" in ran.err
+    assert (
+        "karat compare, report and gate also read result files of all systems, without a gold standard (--gold)"
+        in ran.err
+    )
     assert "found a result file" in karat_cli("compare", "demo/prior", tmp_path / "old.json", "--gold", "demo").err
 
 

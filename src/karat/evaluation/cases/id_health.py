@@ -524,7 +524,7 @@ def _suggest_remedy(
         if kb is None
         else _suggest_rows(kb, "same_as.tsv", "same_as")
     )
-    if {QID, _NUMBERS} <= gold.schemes.keys() ^ predictions.schemes.keys():
+    if _NUMBERS in gold.schemes.keys() ^ predictions.schemes.keys() and QID in {*gold.schemes, *predictions.schemes}:
         return f"write Q64 for 64 if the numbers are QIDs, or {remedy}"
     return remedy
 

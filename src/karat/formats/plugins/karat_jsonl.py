@@ -21,7 +21,9 @@ import pyarrow.compute as pc
 
 from karat.formats.parsing.json.karat_objects import convert_object
 from karat.formats.parsing.lines import is_utf8, read_line_blocks
+from karat.formats.parsing.surfaces.columns import suggest_roles
 from karat.formats.parsing.surfaces.run_builder import GoldTexts, to_response
+from karat.formats.parsing.surfaces.table_rows import read_nested_names
 from karat.model.corpus import NO_LABELS_NOTE, Corpus, add_text_facts
 from karat.model.counts.skip_counter import SkipCounter, locate_positive
 from karat.model.defects import get_defects, isolate_defects
@@ -35,7 +37,6 @@ from karat.model.document import (
 )
 from karat.model.errors import InputError, check_layout_version
 from karat.model.json.decoder import VALID_JSON, JsonError, decode_exact_json, decode_json, find_json_prefix
-from karat.model.output.command_options import format_roles
 from karat.model.run import Run, to_text_column
 from karat.model.spec.format import ByteSource, Format
 from karat.model.tables.arrow import Arrow
@@ -524,7 +525,7 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
             raw,
             WrittenResponse if object_type is Response and _has_text(raw) else object_type,
             location,
-            describe_alternative=partial(_describe_columns, object_type),
+            describe_alternative=partial(_describe_columns, source),
         )  # type: ignore[return-value]
     except JsonError as problem:
         error_fields = _error_fields(str(problem), problem.expected, problem.remedy)
@@ -537,12 +538,9 @@ def _parse_line(line: bytes, number: int, source: ByteSource, object_type: type[
     raise InputError(location, **error_fields)
 
 
-def _describe_columns(object_type: type) -> str:
+def _describe_columns(source: ByteSource) -> str:
     """Return how to name own fields instead of renaming them, as the end of a sentence."""
-    roles = format_roles(dict.fromkeys(("doc", "start", "end", "entity"), "…"))
-    answer_roles = format_roles(dict.fromkeys(("doc", "response"), "…"))
-    answers = f" ({answer_roles} for answers of a language model)"
-    return f", or map your columns with {roles}{answers * (object_type is Response)}"
+    return f", or map your columns with {suggest_roles(read_nested_names(source))}"
 
 
 def _find_json_remedy(line: bytes) -> str:
@@ -611,9 +609,8 @@ def _parse_first_object(head: bytes) -> object:
     if array := _ARRAY.match(start):
         prefix = find_json_prefix(start[array.end() - 1 :].decode(errors="replace"), 0)
         return prefix and prefix[0]
-    line, newline, _ = start.partition(b"\n")
     try:
-        return decode_json(line) if newline else None
+        return decode_json(start.partition(b"\n")[0])
     except JsonError:
         return None
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pyarrow.compute as pc
 
-from karat.matching.read.offset_fit import count_worsened, mask_sample
+from karat.matching.read.offset_fit import CONVERTED, count_worsened, mask_sample
 from karat.matching.read.text_alignment import replace_spans
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
 from karat.model.counts.skip_counter import merge_counts
@@ -22,9 +22,6 @@ from karat.model.results.result import WARNING
 from karat.model.run import Run
 from karat.model.tables import checks
 from karat.model.tables.columns import Longs
-
-CONVERTED: Final = "documents whose offsets were converted from {} to code points"
-"""The description under which converted documents are counted, with a place for the kind of offsets."""
 
 WORSENED: Final = (
     WARNING + "documents{} whose predictions cut words or begin with white space as {}, but not unconverted. Omit {}"

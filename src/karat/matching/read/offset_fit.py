@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -45,6 +45,9 @@ _MIN_SHIFTED = 3
 _MIN_SHIFTED_MATCHES = 0.3  # of the predictions of a document
 _MIN_MISFITS = 3
 _MAX_MISFITS = 0.3  # of all predictions; careful systems have less than 0.06
+CONVERTED: Final = "documents whose offsets were converted from {} to code points"
+"""The description under which a run counts documents that the user let convert; the gap is for the kind of offsets."""
+
 _NORMAL_FORMS = ((OffsetKind.NFC, "NFC"), (OffsetKind.NFD, "NFD"))
 
 
@@ -78,6 +81,8 @@ class OffsetFit(NamedTuple):
     """Number of these documents whose predictions are on gold spans of the document before and after theirs."""
     is_sample: bool = False
     """Whether only a sample of the documents was checked."""
+    converted_kind: OffsetKind = OffsetKind.CODE_POINTS
+    """The kind from which the user converted the offsets."""
 
     def merge(self, other: OffsetFit) -> OffsetFit:
         """Return the counts of both blocks together."""
@@ -93,15 +98,26 @@ class OffsetFit(NamedTuple):
             self.n_bad_documents + other.n_bad_documents,
             (before + other.n_shifted[0], after + other.n_shifted[1]),
             self.is_sample or other.is_sample,
+            other.converted_kind if self.converted_kind is OffsetKind.CODE_POINTS else self.converted_kind,
         )
 
     def find_best_kinds(self) -> list[OffsetKind]:
-        """Return the kinds that fit clearly better than code points in documents that fit badly; empty if none does.
+        """Return the kinds of the file that fit clearly better than its offsets as read; empty if none does.
 
         Several kinds are returned only if they fit equally well, the most usual one first.
         """
+        return [kind for kind, _ in self._rank_kinds()]
+
+    def _rank_kinds(self) -> list[tuple[OffsetKind, KindFit]]:
+        """Return the best kinds of the file, each with its counts.
+
+        If the user converted the offsets, the kind of the file combines both conversions, and others are left out.
+        """
         ranks = {kind: (fit.n_better - fit.n_broken, fit.gain) for kind, fit in self.kinds if self._is_clear(kind, fit)}
-        return [kind for kind, rank in ranks.items() if rank == max(ranks.values())]
+        fits = dict(self.kinds)
+        best = [kind for kind, rank in ranks.items() if rank == max(ranks.values())]
+        combined = [(self.converted_kind.combine(kind), fits[kind]) for kind in best]
+        return [(kind, fit) for kind, fit in combined if kind is not None]
 
     def _is_clear(self, kind: OffsetKind, fit: KindFit) -> bool:
         """Return whether the evidence for a kind suffices.
@@ -118,21 +134,24 @@ class OffsetFit(NamedTuple):
 
     def describe(self) -> str | None:
         """Return a warning that names the likely mistake, such as another kind of offsets, with advice; else None."""
-        kinds = self.find_best_kinds()
+        kinds = self._rank_kinds()
         if not kinds:
             return self._describe_other_texts()
-        best, *others = kinds
-        fit = dict(self.kinds)[best]
-        alternatives = f" (or as {', '.join(others)})" if others else ""
+        (best, fit), *others = kinds
+        alternatives = f" (or as {', '.join(kind for kind, _ in others)})" if others else ""
+        is_converted = self.converted_kind is not OffsetKind.CODE_POINTS
         advice = (
-            f"{format_count(fit.n_broken, 'other document')} fit only as code points, so the file mixes kinds of "
-            "offsets: correct it where it is written"
+            f"{format_count(fit.n_broken, 'other document')} fit only as {self.converted_kind.description}, so the "
+            "file mixes kinds of offsets: correct it where it is written"
             if fit.n_broken
+            else f"pass --offsets {best} instead (in Python, load_run with offsets='{best}')"
+            if is_converted
             else f"to convert them, pass --offsets {best} (in Python, load_run with offsets='{best}')"
         )
         return (
             f"in {fit.n_better:,} of {self._describe_documents()} with predictions, the offsets fit the text as "
-            f"{best.description}{alternatives}, but not as code points. Nothing was converted: {advice}"
+            f"{best.description}{alternatives}, but not as {self.converted_kind.description}. "
+            f"{'They were converted from these' if is_converted else 'Nothing was converted'}: {advice}"
         )
 
     def _describe_documents(self) -> str:
@@ -186,6 +205,7 @@ def check_offsets(corpus: Corpus, run: Run, document_index: Longs, n_documents: 
         n_misfits=int(n_misfits.sum()),
         n_bad_documents=int(is_bad.sum()),
         is_sample=size > _MAX_DOCUMENTS,
+        converted_kind=_find_converted_kind(run),
     )
     suspects = np.flatnonzero(is_suspect)
     if not len(suspects):
@@ -196,6 +216,12 @@ def check_offsets(corpus: Corpus, run: Run, document_index: Longs, n_documents: 
     order = np.lexsort((digests, -n_misfits[suspects] / n_spans[suspects]))
     sample = np.sort(suspects[order[:_WORST_SIZE]])
     return fit._replace(kinds=_count_kinds(data, sample, is_suspect), n_shifted=_count_shifted(data, sample, is_bad))
+
+
+def _find_converted_kind(run: Run) -> OffsetKind:
+    """Return the kind from which the user converted the offsets of a run; code points if nothing was converted."""
+    kinds = (kind for kind in OffsetKind if CONVERTED.format(kind.description) in run.skipped)
+    return next(kinds, OffsetKind.CODE_POINTS)
 
 
 def count_worsened(run: Run, texts: list[str | None], sample: Bools, start: Longs, end: Longs) -> int:

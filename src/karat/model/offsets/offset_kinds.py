@@ -32,6 +32,15 @@ class OffsetKind(StrEnum):
         """Numbers to add to starts and to ends of this kind, to get zero-based, exclusive offsets."""
         return _SHIFTS.get(self, (0, 0))
 
+    def combine(self, kind: OffsetKind) -> OffsetKind | None:
+        """Return the kind of offsets that are of `kind` after a conversion from this kind; None if there is none."""
+        if self is OffsetKind.CODE_POINTS:
+            return kind
+        if self.shift == (0, 0) or kind.shift == (0, 0):
+            return None
+        shift = (self.shift[0] + kind.shift[0], self.shift[1] + kind.shift[1])
+        return next((other for other in (OffsetKind.CODE_POINTS, *_SHIFTS) if other.shift == shift), None)
+
     @property
     def min_length(self) -> int:
         """The difference of end and start of the shortest mention, or 1 if conversion reports shorter ones."""

@@ -62,8 +62,22 @@ def format_roles(roles: Mapping[str, str]) -> str:
 
 
 def advise_score_column() -> str:
-    """Return the end of an advice about predictions without scores: the column of the scores may not be named."""
-    return f"or name the column of the scores as well: {format_roles({'score': '…'})}"
+    """Return the end of an advice about predictions without scores: they may have scores under another name."""
+    if is_command_running():
+        return f"or name the column of the scores as well: {format_roles({'score': '…'})}"
+    return "or name the scores: as `score` in dictionaries, or by columns={…, 'score': '…'} in karat.load_run"
+
+
+def advise_gold_standard() -> str:
+    """Return the advice for predictions in place of a gold standard: the order of both, or how to make them gold."""
+    if not is_command_running():
+        return "Pass the gold standard first, then the predictions; karat.load_run reads predictions"
+    if find_options("--predictions-format"):
+        return "Pass the gold standard first, then the predictions"
+    return (
+        "Pass a file with gold labels; karat data convert PREDICTIONS OUT --as gold --gold GOLD makes gold labels of "
+        "predictions"
+    )
 
 
 def find_options(*options: str) -> list[str]:

@@ -272,8 +272,8 @@ def check_span_order(items: Mentions, item_noun: str, min_length: int = 1) -> It
             else "Count from 0: the first code point of the text has the offset 0"
             if start < 0
             else "Give half-open spans: the end is the first code point not covered"
-            + f"; if the ends of all predictions are inclusive, pass {format_option('offsets', 'inclusive')}"
-            * bool(item_noun == "prediction" and start == end),
+            + f"; if the ends of all predictions are inclusive, pass {format_option('offsets', 'inclusive')}, "
+            "or one-based-inclusive if they count from 1" * bool(item_noun == "prediction" and start == end),
         )
 
 

@@ -21,6 +21,7 @@ from karat.formats.parsing.surfaces.entries import (
 )
 from karat.model.document import Candidate, Document, InventedMention, Label, Response, Tag, Triple, WrittenPrediction
 from karat.model.errors import InputError, format_suggestions
+from karat.model.output.command_options import advise_gold_standard
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 
@@ -49,7 +50,7 @@ def convert_object(
                 location,
                 actual="predictions",
                 expected="gold labels",
-                remedy="Pass the gold standard first, then the predictions",
+                remedy=advise_gold_standard(),
             )
         items = "labels" if object_type is Document else "predictions"
         if items in value and value[items] is None:

@@ -204,7 +204,7 @@ def suggest_roles(columns: Iterable[str]) -> str:
     names = list(columns)
     roles = _number_roles(names) if is_data_row(names) else _guess_roles(names)
     answers = f", or {format_roles({'doc': roles.get('doc', '…'), 'response': '…'})} for answers of a language model"
-    return format_roles(roles) + answers * (roles.get("start") == "…" == roles["end"])
+    return format_roles(roles) + answers * (roles.get("start") == "…" == roles.get("end"))
 
 
 def _number_roles(cells: Sequence[str]) -> dict[str, str]:
@@ -229,8 +229,11 @@ def _guess_roles(columns: Sequence[str]) -> dict[str, str]:
     roles = {
         role: next((normalised[n] for n in names if n in normalised), "…") for role, names in _COMMON_NAMES.items()
     }
+    length = next((normalised[n] for n in _LENGTH_NAMES if n in normalised), None)
+    if length is not None and roles["end"] == "…":
+        roles = {"length" if role == "end" else role: length if role == "end" else name for role, name in roles.items()}
     mention = next((normalised[n] for n in _MENTION_NAMES if n in normalised), None)
-    if mention is not None and roles["start"] == "…" == roles["end"]:
+    if mention is not None and roles["start"] == "…" == roles.get("end"):
         roles = {"doc": roles["doc"], "mention": mention, "entity": roles["entity"]}
     located = roles.get("start", mention or "")
     for role, common_names in _OPTIONAL_NAMES.items():

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from karat.formats.parsing.duplicates import separate_duplicate_labels
-from karat.formats.parsing.json.blocks import empty_file_error
 from karat.formats.parsing.lines import decode_utf8
 from karat.formats.parsing.surfaces.answers import select_usage, to_answer_response
 from karat.formats.parsing.surfaces.columns import ColumnRoles, suggest_roles
@@ -28,9 +27,10 @@ from karat.formats.parsing.surfaces.table_rows import (
 )
 from karat.model.corpus import Corpus
 from karat.model.counts.skip_counter import SkipCounter
-from karat.model.defects import isolate_defects, map_valid, skip_or_raise
+from karat.model.defects import get_defects, isolate_defects, map_valid, skip_or_raise
 from karat.model.document import UNLINKED, Document, EntityId, Label, Prediction, WrittenPrediction, WrittenResponse
 from karat.model.errors import InputError, UsageError
+from karat.model.output.command_options import advise_gold_standard
 from karat.model.run import Run
 from karat.model.spec.format import ByteSource, Format
 from karat.model.spec.settings.nil_spellings import NIL_ID
@@ -140,8 +140,8 @@ def read_table_corpus(source: TableSource, columns: ColumnRoles, on_preview: Pre
             source.label,
             actual=f"no column for the texts of the documents in {columns}",
             expected="text=COLUMN",
-            remedy="Add text=COLUMN, or texts=NAME of a folder or table next to this file. Read predictions with "
-            "karat.load_run",
+            remedy="If this file has gold labels, add text=COLUMN, or texts=NAME of a folder or table next to it. "
+            + advise_gold_standard(),
         )
     skipped = SkipCounter()
     texts = GoldTexts(None, source.label)
@@ -165,13 +165,23 @@ def read_table_corpus(source: TableSource, columns: ColumnRoles, on_preview: Pre
             documents.append(Document(doc_id, document.text, labels))
             locations.append(document.location)
     if not documents:
-        raise empty_file_error(source.label)
+        raise _no_row_error(source.label)
     if on_preview is not None:
         lines = [
             _format_preview(d.id, label, d.text) for d in documents[:_N_PREVIEWS] for label in d.labels[:_N_PREVIEWS]
         ]
         on_preview(source.label, lines[:_N_PREVIEWS])
     return Corpus.from_reader(documents, name=source.stem, skipped=skipped, locate_row=locations.__getitem__)
+
+
+def _no_row_error(label: str) -> InputError:
+    """Build the error for a table without any valid row: the first defect that was skipped, or "no row"."""
+    return get_defects().final_error or InputError(
+        label,
+        actual="no row",
+        expected="a row for each mention, or with the id of each document without mentions",
+        remedy="Check that this is the correct file",
+    )
 
 
 def _to_label(prediction: Prediction) -> Label:
@@ -200,7 +210,7 @@ def read_table_run(
             for doc_id, document in _read_documents(source, columns, skipped).items()
         ]
     if not responses:
-        raise empty_file_error(source.label)
+        raise _no_row_error(source.label)
     texts = GoldTexts(gold, source.label)
     run = build_run(responses, texts, name=source.stem, skipped=skipped)
     if on_preview is not None:
@@ -477,7 +487,7 @@ def _parse_score(row: TableRow, columns: ColumnRoles, value: object) -> float | 
     except (ValueError, OverflowError):
         score = math.nan
     if not math.isfinite(score):
-        raise _cell_error(row, columns.by_role["score"], value, "a finite number")
+        raise _cell_error(row, columns.by_role["score"], value, "a finite number with a decimal point")
     return score
 
 
