@@ -173,7 +173,7 @@ def find_unused_options(
     kind: str, options: TrainingOptions, *, has_candidates: bool, has_bart: bool = False
 ) -> dict[str, str]:
     """Return the options that a training would not use, each with the change by which it would be used."""
-    unused = {}
+    unused: dict[str, str] = {}
     if options.softmax != "sampled":
         unused |= dict.fromkeys(("negatives", "hard_negatives"), "choose --softmax sampled")
     elif not has_candidates:
