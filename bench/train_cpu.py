@@ -63,7 +63,7 @@ PLANS: dict[str, tuple[str, str, int, dict[str, Any]]] = {  # kind, kb, divisor 
     "cross-encoder": ("cross-encoder", "", 4, CROSS_ENCODER),
     "cross-encoder-kb": ("cross-encoder", "starter", 4, CROSS_ENCODER),
     "genre": ("genre", "starter", 1, GENRE),
-    "genre-no-pretraining": ("genre", "starter", 1, {**GENRE, "pretrain_epochs": 0}),
+    "genre-no-pretraining": ("genre", "starter", 1, {**GENRE, "pretrain_epochs": 0, "pretrain_examples": None}),
     "fevry-weak": ("fevry", "", 2, {**WINDOWS, "epochs": 2, "weak_labels": True}),
     "fevry-single": ("fevry", "", 2, {**WINDOWS, "epochs": 2, "single_mention": True}),
     "fevry-title": ("fevry", "", 2, {**WINDOWS, "epochs": 2, "title_context": True}),

@@ -204,7 +204,7 @@ def test_no_text_is_invented(tmp_path, karat_cli):
         ("doc", "not ROLE=COLUMN"),
         ("dok=x,start=a,end=b", "Did you mean 'doc'"),
         ("doc=x", "no column for the mentions"),
-        ("start=a,end=b", "no column for the documents"),
+        ("start=a,end=b", "no column for the documents.* so a column doc needs doc=doc"),
         ("doc=x,doc=y,start=a,end=b", "occurs twice"),
         ("doc=,start=a,end=b", "no column for doc"),
         ("doc=x,start=a.b,end=c.d", "fields of different lists"),

@@ -46,6 +46,8 @@ def test_a_training_leaves_a_folder_as_the_hub_has_them_and_says_what_is_unknown
         assert f"| {row} | unknown |" in text
     assert "No test scores yet" in text
     assert "| epochs | 3, of which number" in text
+    assert "| dimension | 16 |" in text
+    assert "mask_prob" not in text  # only LUKE masks entities
     assert str(tiny_encoder.parent) not in text  # a path of this machine is nobody's business
     assert json.loads((model / "linker.json").read_text(encoding="utf-8"))["digest"] in text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -67,6 +68,8 @@ def test_a_writer_learns_titles_and_is_bound_to_candidates(world, lists, tiny_en
     assert result.counts["names for pre-training"] == 4
     assert result.counts["titles whose tokens are those of another title, which is written instead"] == 0
     assert result.curve.accuracy == 1.0
+    card = (tmp_path / "m" / "README.md").read_text(encoding="utf-8")
+    assert f"| epochs | 32, of which number {result.curve.best_epoch} was saved; the first 2 on names |" in card
     run = link(f"genre[beam=4]:{tmp_path / 'm'}", world, gold_mentions=True)
     golds = [label.entity for document in world for label in document.labels]
     assert [prediction.entity for response in run for prediction in response.predictions] == golds
@@ -279,6 +282,37 @@ def test_options_that_do_not_fit_a_kind_are_one_clear_error(world, tiny_encoder,
         trained("fevry", world, tiny_encoder, tmp_path / "m", kb="starter")
     with pytest.raises(UsageError, match="cannot use a BART"):
         trained("fevry", world, tiny_encoder, tmp_path / "m", bart="x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "hyperparameters", "message"),
+    [
+        ("genre", {"mask_prob": 0.3}, "--mask-prob. Omit it, or train luke-head or luke-ft."),
+        ("fevry", {"frozen_epochs": 0}, "--frozen-epochs. Omit it, or train luke-ft."),
+        ("bi-encoder", {"context": 9}, "--context. Omit it, or train cross-encoder or genre."),
+        ("bi-encoder", {"hard_negatives": 4}, "--hard-negatives. Omit it, or pass --candidates."),
+        ("fevry", {"negatives": 9}, "--negatives. Omit it, or choose --softmax sampled."),
+        ("genre", {"pretrain_epochs": 0, "pretrain_examples": 9}, "--pretrain-examples. Omit it, or pre-train with"),
+        ("genre", {"decoder_layers": 1, "has_bart": True}, "--decoder-layers. Omit it, or omit --model."),
+    ],
+)
+def test_a_hyperparameter_that_would_not_be_used_is_an_error(kind, hyperparameters, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        adapt_preset(PRESETS["small"], kind, has_dev=False, has_candidates=False, **hyperparameters)
+
+
+def test_a_hyperparameter_that_is_used_is_accepted():
+    small = PRESETS["small"]
+    sampled = adapt_preset(small, "fevry", has_dev=False, has_candidates=True, softmax="sampled", hard_negatives=4)
+    assert sampled.hard_negatives == 4
+    ranker = adapt_preset(small, "cross-encoder", has_dev=False, has_candidates=False, hard_negatives=3, context=9)
+    assert (ranker.hard_negatives, ranker.context) == (3, 9)  # random negatives replace missing candidates
+
+
+def test_a_cross_encoder_is_not_scored_on_mentions_without_candidates(world, lists, tiny_encoder, tmp_path):
+    with pytest.raises(UsageError, match="no mention of world has candidates, so a cross-encoder would link none"):
+        trained("cross-encoder", world, tiny_encoder, tmp_path / "m", QUICK.replace(epochs=1), dev=world)
+    trained("cross-encoder", world, tiny_encoder, tmp_path / "m", QUICK.replace(epochs=1))
 
 
 def test_presets_know_the_kinds():

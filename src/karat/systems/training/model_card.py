@@ -26,6 +26,7 @@ from karat.storage.atomic_writing import open_for_writing
 from karat.storage.files import Source
 from karat.systems.linking.neural.metadata import METADATA_FILE, read_metadata
 from karat.systems.training.curve import TrainingResult
+from karat.systems.training.options import TrainingOptions, find_unused_options
 from karat.version import __version__
 
 CARD: Final = "README.md"
@@ -132,6 +133,7 @@ def collect_facts(result: TrainingResult, train: Corpus, dev: Corpus | None, enc
     """Return the facts of a training for its card; those that are unknown are missing."""
     epochs, accuracy = result.curve.epochs, result.curve.accuracy
     scope = " among given candidates" if result.has_dev_candidates else ""
+    pretraining = f"; the first {result.options.pretrain_epochs} on names" if result.options.pretrain_epochs else ""
     facts = {
         "language": train.metadata.get("language", ""),
         "training data": _name_corpus(train),
@@ -143,7 +145,7 @@ def collect_facts(result: TrainingResult, train: Corpus, dev: Corpus | None, enc
         "encoder": Path(encoder).name,
         "entities": f"{result.n_entities:,}",
         "weights": f"{sum(result.parameters.values()):,}",
-        "epochs": f"{len(epochs)}, of which number {result.curve.best_epoch} was saved",
+        "epochs": f"{len(epochs)}, of which number {result.curve.best_epoch} was saved{pretraining}",
         "training time": f"{sum(epoch.seconds for epoch in epochs):.0f} s",
         "device": result.device,
         "version of Karat": __version__,
@@ -269,7 +271,10 @@ def _format_card(name: str, metadata: Mapping[str, Any], facts: Mapping[str, str
         *_format_model_index(name, []),
     ]
     rows = [f"| {fact} | {_escape(facts.get(fact, _UNKNOWN))} |" for fact in _FACTS]
-    options = [f"| {option} | {_escape(str(value))} |" for option, value in metadata["options"].items()]
+    unused = find_unused_options(kind, TrainingOptions.from_dict(metadata["options"]), has_candidates=True)
+    options = [
+        f"| {option} | {_escape(str(value))} |" for option, value in metadata["options"].items() if option not in unused
+    ]
     text = [
         "",
         f"# {name}",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from karat.formats.parsing.vocabulary import iterate_entities
 from karat.model.errors import UnknownNameError, UsageError
 from karat.storage.files import Source
+from karat.systems.linking.neural.metadata import CONTEXT_KINDS
 
 Softmax: TypeAlias = Literal["full", "sampled", "listed"]
 """The entities of the softmax: all, a weighted sample with those of the batch, or the candidates of a mention."""
@@ -107,6 +109,25 @@ PRESETS: Final = {
 """`zelda` is the setup of the ZELDA paper, for millions of mentions; `small` is for a few thousand."""
 
 
+_TABLE_KINDS: Final = ("fevry", "luke-head", "luke-ft")
+_LUKE_KINDS: Final = ("luke-head", "luke-ft")
+_SAMPLING_KINDS: Final = (*_TABLE_KINDS, "bi-encoder")
+_KINDS_BY_OPTION: Final[Mapping[str, tuple[str, ...]]] = {
+    "dimension": _TABLE_KINDS,
+    "softmax": _SAMPLING_KINDS,
+    "negatives": _SAMPLING_KINDS,
+    "hard_negatives": (*_SAMPLING_KINDS, "cross-encoder"),
+    "mask_prob": _LUKE_KINDS,
+    "frozen_epochs": ("luke-ft",),
+    "frozen_mask_prob": ("luke-ft",),
+    "context": CONTEXT_KINDS,
+    "decoder_layers": ("genre",),
+    "pretrain_epochs": ("genre",),
+    "pretrain_examples": ("genre",),
+}
+"""The kinds of models that use an option; all kinds use the others."""
+
+
 def get_preset(name: str) -> TrainingOptions:
     """Return the preset `name`; raise `UnknownNameError` if there is none."""
     if name not in PRESETS:
@@ -127,7 +148,7 @@ def adapt_preset(
 
     A bi-encoder gets sampled negatives, hard ones only if there are candidates. A decoder of Karat's own is
     pre-trained for one epoch. LUKE's last epoch is fine-tuning if it is named so. Without a development corpus,
-    training does not stop early.
+    training does not stop early. A hyperparameter that the training would not use raises `UsageError`.
     """
     options = preset
     if kind == "bi-encoder":
@@ -140,7 +161,34 @@ def adapt_preset(
         )
     elif kind == "luke-ft":
         options = options.replace(frozen_epochs=1, patience=0)
-    return options.replace(**({} if has_dev else {"patience": 0})).replace(**hyperparameters)
+    options = options.replace(**({} if has_dev else {"patience": 0})).replace(**hyperparameters)
+    unused = find_unused_options(kind, options, has_candidates=has_candidates, has_bart=has_bart)
+    for name, value in hyperparameters.items():
+        if value is not None and name in unused:
+            raise UsageError(f"this training does not use --{name.replace('_', '-')}. Omit it, or {unused[name]}.")
+    return options
+
+
+def find_unused_options(
+    kind: str, options: TrainingOptions, *, has_candidates: bool, has_bart: bool = False
+) -> dict[str, str]:
+    """Return the options that a training would not use, each with the change by which it would be used."""
+    unused: dict[str, str] = {}
+    if options.softmax != "sampled":
+        unused |= dict.fromkeys(("negatives", "hard_negatives"), "choose --softmax sampled")
+    elif not has_candidates:
+        unused["hard_negatives"] = "pass --candidates"
+    if kind == "cross-encoder":  # without candidates, its negatives are random
+        unused.pop("hard_negatives", None)
+    if not options.pretrain_epochs:
+        unused["pretrain_examples"] = "pre-train with --pretrain-epochs"
+    if has_bart:
+        unused["decoder_layers"] = "omit --model"
+    return unused | {
+        name: f"train {', '.join(kinds[:-1])}{' or ' * (len(kinds) > 1)}{kinds[-1]}"
+        for name, kinds in _KINDS_BY_OPTION.items()
+        if kind not in kinds
+    }
 
 
 def _get_head_rate(options: TrainingOptions) -> float:

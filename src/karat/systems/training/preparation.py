@@ -120,6 +120,11 @@ def prepare_training_data(
             f"no mention of {train.name} has candidates. Pass predictions for the same documents, spans and entities: "
             "--candidates FILE"
         )
+    if kind == "cross-encoder" and dev is not None and dev_part is not None and not len(dev_part.candidates):
+        raise UsageError(
+            f"no mention of {dev.name} has candidates, so a cross-encoder would link none of them. Pass predictions "
+            "with candidates: --candidates FILE, or omit --dev."
+        )
     if options.single_mention:
         n_mentions = train_part.n_mentions
         train_part = train_part.select_mentions(_draw_mentions(train_part, options.seed))

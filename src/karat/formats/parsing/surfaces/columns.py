@@ -82,7 +82,8 @@ class ColumnRoles(msgspec.Struct, frozen=True):
             return cls._from_answer_roles(roles)
         if not roles.keys() & {"doc", "text"}:
             raise UsageError(
-                "no column for the documents. Add doc=COLUMN with their ids, or text=COLUMN with their texts."
+                "no column for the documents. Add doc=COLUMN with their ids, or text=COLUMN with their texts. Only "
+                "columns with a role are read, so a column doc needs doc=doc."
             )
         if not ("start" in roles and roles.keys() & {"end", "length"}) and "mention" not in roles:
             raise UsageError(
