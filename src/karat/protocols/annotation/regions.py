@@ -14,18 +14,15 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 import msgspec
 from msgspec import UnsetType
 
+from karat.data.convert import VALUE_ENTITIES
 from karat.kb.ids.normal_forms import normalise_id, restore_fragment
 from karat.model.document import EntityId, Label
 from karat.model.spec.settings.conventions import Ids
 from karat.protocols.annotation.changes import AnnotatedLabel, RegionDecision
-
-VALUE_ENTITIES: Final[Mapping[str | None, str]] = {"quantity": "QUANTITY", "datetime": "DATETIME"}
-"""The entity of labels of values without an id, by kind, as in the files of ELEVANT."""
 
 
 class Region(msgspec.Struct, frozen=True):
