@@ -61,7 +61,10 @@ def find_regions(versions: Mapping[str, Iterable[AnnotatedLabel]]) -> tuple[Regi
             Region(
                 start,
                 end,
-                {annotator: tuple(sorted(group, key=_sort_key)) for annotator, group in by_annotator.items()},
+                {
+                    annotator: tuple(sorted(group, key=lambda item: get_text_order(item.label)))
+                    for annotator, group in by_annotator.items()
+                },
                 is_agreed=len(set(structures.values())) == 1,
                 digest=_compute_digest(start, end, sorted(structures.items())),
             )
@@ -259,6 +262,6 @@ def _compute_digest(*content: object) -> str:
     return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
 
-def _sort_key(item: AnnotatedLabel) -> tuple[object, ...]:
-    """Return the position of a label in a list: by start, longer labels first, then by content."""
-    return (item.label.start, -item.label.end, repr(describe_label(item.label)), item.label.mention_id or "")
+def get_text_order(label: Label) -> tuple[int, int]:
+    """Return the key that sorts labels in the order of the text: by start, longer labels first."""
+    return label.start, -label.end

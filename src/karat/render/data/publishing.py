@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from karat.data.publishing.leakage import Overlap
@@ -73,15 +73,19 @@ def _describe_missing_splits(addition: Addition) -> list[str]:
         return []
     older = f"{addition.manifest.name}@{addition.older}"
     names = ", ".join(f"{older}/{split}" for split in addition.missing_splits)
-    return [f"  warning: this version does not have the documents of {names}. {_propose_splits(addition)}"]
+    new_splits = addition.manifest.versions[addition.added[0]].splits
+    return [f"  warning: this version does not have the documents of {names}. {_propose_splits(addition, new_splits)}"]
 
 
-def _propose_splits(addition: Addition) -> str:
-    """Return how to add the version again with all splits of the version before; an unchanged one has a name."""
+def _propose_splits(addition: Addition, new_splits: Iterable[str] = ()) -> str:
+    """Return how to add the version again with the splits of the version before, and with `new_splits`.
+
+    A split that is missing has the name of its data in the version before.
+    """
     name = addition.manifest.name
     files = " ".join(
         f"--split {split}={f'{name}@{addition.older}/{split}' if split in addition.missing_splits else 'FILE'}"
-        for split in addition.manifest.versions[addition.older].splits
+        for split in dict.fromkeys([*addition.manifest.versions[addition.older].splits, *new_splits])
     )
     return (
         f"To keep the splits, remove this version (karat data remove {name} --version {addition.added[0]}) and add the "
