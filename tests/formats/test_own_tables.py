@@ -118,6 +118,12 @@ def test_a_row_of_data_is_no_header(tmp_path):
         ("id,spans.start,spans.end,spans.qid,label", "doc=id,start=spans.start,end=spans.end,entity=spans.qid"),
         ("doc_id,mention,title", "doc=doc_id,mention=mention,entity=title"),
         ("id,links.surface,links.qid,links.score", "doc=id,mention=links.surface,entity=links.qid,score=links.score"),
+        (
+            "DocID,Passage,From,To,Surface,QID",
+            "doc=DocID,start=From,end=To,entity=QID,text=Passage",
+        ),
+        ("doc,text,start,end,surface,qid", "doc=doc,start=start,end=end,entity=qid,text=text"),
+        ("doc,text,start,end,qid", "doc=doc,start=start,end=end,entity=qid"),
         ("Doc ID,Start,End,QID", "'doc=Doc ID,start=Start,end=End,entity=QID'"),
     ],
 )
