@@ -194,6 +194,7 @@ def test_any_gold_standard_has_the_labels_of_an_annotator_with_a_name(name, kara
     assert [document.labels for document in gold] == [(label,)]
     assert gold.name == "new"  # after the project, not the file, which is often called like the annotator
     assert gold.metadata["annotators-per-document"] == "2"
+    assert gold.metadata["evaluation-spans"] == "document"
     assert "guidelines" not in gold.metadata  # nobody knows them
 
 
