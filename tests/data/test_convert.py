@@ -250,6 +250,8 @@ def test_several_are_converted_as_one_into_every_format(name, karat_cli, tmp_pat
             ran = karat_cli("data", "convert", both, target, "--to", name, *(["--base", base] if base else []))
             assert ran.code == 0, ran.err
             assert sorted(read(target, format=name).ids.to_pylist()) == [f"{base}1/d", f"{base}2/d"]
+            is_gold = write is known.write_corpus
+            assert ("begins with the number of their corpus, since corpora share ids 2" in ran.err) is is_gold
 
 
 def test_a_part_of_what_is_read_is_not_overwritten(karat_cli, tmp_path):

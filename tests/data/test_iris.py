@@ -81,6 +81,17 @@ def test_a_base_may_end_as_it_likes(base, made):
     assert IriBases(base).to_document_iri("d") == made
 
 
+def test_a_date_with_an_id_has_an_iri(karat_cli, tmp_path):
+    karat.save(
+        Corpus.from_documents([Document("d", "In 1833.", (Label(3, 7, "Q7678", kind="datetime"),))]),
+        tmp_path / "gold.jsonl",
+    )
+    ran = karat_cli("data", "convert", tmp_path / "gold.jsonl", tmp_path / "gold.ttl", "--base", "https://a.org/")
+    assert "no IRI" not in ran.err
+    [document] = karat.load(tmp_path / "gold.ttl")
+    assert [label.entity for label in document.labels] == ["http://www.wikidata.org/entity/Q7678"]
+
+
 def test_values_have_no_iri_and_are_counted(karat_cli, tmp_path):
     """A date is no article: no prefix makes DATETIME an entity, and the label is left out and counted."""
     labels = (Label(0, 3, "Q1"), Label(8, 11, "DATETIME", kind="datetime"), Label(4, 7, "QUANTITY", kind="quantity"))

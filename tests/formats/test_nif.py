@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat import UNLINKED, Corpus, Document, InputError, Label, Prediction, Response, Run, Tag, Triple
-from karat.data.convert import VALUE_KINDS
+from karat.data.convert import is_value
 from karat.formats.parsing.turtle import lines, statement_patterns, turtle
 from karat.formats.parsing.turtle.lines import UnreadRest
 from karat.formats.plugins.nif import FORMAT
@@ -334,7 +334,7 @@ def _again(data: Corpus | Run, suffix: str) -> list:
 @given(strategies.rich_documents(), NAMES, st.sampled_from([".ttl", ".ttl.gz"]))
 def test_a_corpus_comes_back(documents, names, suffix):
     """All but quantities and datetimes, which have no IRI."""
-    labels = {d.id: [label for label in d.labels if label.kind not in VALUE_KINDS] for d in documents}
+    labels = {d.id: [label for label in d.labels if not is_value(label)] for d in documents}
     kept = [
         Document(d.id, d.text, tuple(_kept(label, names) for label in labels[d.id]), tags=d.tags) for d in documents
     ]

@@ -120,6 +120,12 @@ def test_a_row_of_data_is_no_header(tmp_path):
         ("id,links.surface,links.qid,links.score", "doc=id,mention=links.surface,entity=links.qid,score=links.score"),
         ("text,ents.start,ents.end,ents.qid", "start=ents.start,end=ents.end,entity=ents.qid,text=text"),
         ("document,offset,length,wikidata_id", "doc=document,start=offset,length=length,entity=wikidata_id"),
+        (
+            "DocID,Passage,From,To,Surface,QID",
+            "doc=DocID,start=From,end=To,entity=QID,text=Passage",
+        ),
+        ("doc,text,start,end,surface,qid", "doc=doc,start=start,end=end,entity=qid,text=text"),
+        ("doc,text,start,end,qid", "doc=doc,start=start,end=end,entity=qid"),
         ("Doc ID,Start,End,QID", "'doc=Doc ID,start=Start,end=End,entity=QID'"),
     ],
 )

@@ -37,17 +37,24 @@ def test_ids_are_replaced_and_kept_as_written():
     assert [label.entity for label in document.labels[:5]] == ["New", "Q1", "Q2", "Nobody", None]
     assert [label.same_as for label in document.labels[:4]] == [("Old",), ("enwiki:Anna",), (), ()]
     assert document.labels[5].entity == karat.UNLINKED
-    assert document.labels[6].entity == "Old"
+    assert document.labels[6].entity == "New"
     assert document.tags[0].entity == "New"
     assert report.mention_counts == {
         IdStatus.UNCHANGED: 1,
         IdStatus.MAPPED: 1,
-        IdStatus.REDIRECTED: 2,
+        IdStatus.REDIRECTED: 3,
         IdStatus.DISAMBIGUATION: 0,
         IdStatus.AMBIGUOUS: 0,
         IdStatus.UNKNOWN: 1,
     }
     assert dict(report.new_ids) == {"Old": "New", "enwiki:Anna": "Q1"}
+
+
+def test_values_without_id_stay_and_do_not_count():
+    label = Label(0, 1, entity="QUANTITY", kind="quantity")
+    done, report = resolve_ids(Corpus.from_documents([Document("d", "7", (label,))], name="gold"), KB)
+    assert next(iter(done)).labels == (label,)
+    assert sum(report.mention_counts.values()) == 0
 
 
 def test_twice_is_as_once():
@@ -90,7 +97,7 @@ def test_the_command(karat_cli, tmp_path):
     assert "Old → New (redirected)" in ran.out
     assert karat.load(tmp_path / "done.jsonl")["d"].labels[0].entity == "New"
     ran = karat_cli("kb", "resolve", tmp_path / "gold.jsonl", "--kb", folder, "--json", "-")
-    assert json.loads(ran.out)["mentions"]["redirected"] == 2
+    assert json.loads(ran.out)["mentions"]["redirected"] == 3
 
 
 def test_scores_say_what_became_of_the_ids():

@@ -138,6 +138,15 @@ def test_values_are_no_links(karat_cli, tmp_path):
     assert "2 labels of quantities and datetimes, which have no id." in sheet
 
 
+def test_a_date_with_an_id_is_a_link(karat_cli, tmp_path):
+    """Of two dates, one has an id: two QIDs, and one label without."""
+    labels = Label(0, 3, "Q1"), Label(4, 7, "DATETIME", kind="datetime"), Label(8, 11, "Q7678", kind="datetime")
+    karat.save(Corpus.from_documents([Document("d", "Ada 1st May.", labels)]), tmp_path / "gold.jsonl")
+    sheet = karat_cli("data", "sheet", tmp_path / "gold.jsonl").out
+    assert "| QID | 2 |" in sheet
+    assert "1 label of quantities and datetimes, which have no id." in sheet
+
+
 def test_values_are_no_entities(karat_cli, tmp_path):
     """Of eleven entities, ten are the most frequent; the dates, which are more, are none."""
     text = "Ada " * 22

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -36,8 +38,8 @@ _PREDICTION = ("same_as", "types", "categories", "score", "candidates", "nil_clu
 _DOCUMENT = ("evaluation_span", "tags", "relations", "meta")
 _RESPONSE = ("tags", "relations", "seconds", "tokens", "cost", "error", "invented")
 
-VALUE_KINDS = ("quantity", "datetime")
-"""Kinds of labels whose entity is a value, `QUANTITY` or `DATETIME`, instead of an id."""
+VALUE_ENTITIES: Final[Mapping[str | None, str]] = {"quantity": "QUANTITY", "datetime": "DATETIME"}
+"""The entity of labels of values without an id, by kind, as in the files of ELEVANT."""
 
 _TITLES = {"invented": "invented mentions"}
 """Names of fields in descriptions that differ from the fields."""
@@ -80,15 +82,18 @@ def count_losses(data: Corpus | Run, target: Format) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
+def is_value(label: Label) -> bool:
+    """Return whether a label is a quantity or datetime without an id; a year may have one, such as `Q7678`."""
+    return label.kind in VALUE_ENTITIES and label.entity in VALUE_ENTITIES.values()
+
+
 def select_storable(corpus: Corpus, target: Format) -> Corpus:
     """Return a corpus without the labels that a format cannot write: values, if entities must be IRIs."""
     kinds = corpus.labels.field("kind")
-    if not target.has_iris or kinds is None or not set(VALUE_KINDS) & set(pc.unique(kinds).to_pylist()):
+    if not target.has_iris or kinds is None or not VALUE_ENTITIES.keys() & set(pc.unique(kinds).to_pylist()):
         return corpus
     documents = [
-        msgspec.structs.replace(
-            document, labels=tuple(label for label in document.labels if label.kind not in VALUE_KINDS)
-        )
+        msgspec.structs.replace(document, labels=tuple(label for label in document.labels if not is_value(label)))
         for document in corpus
     ]
     return Corpus.from_reader(documents, name=corpus.name, metadata=corpus.metadata, skipped=corpus.skipped)

@@ -18,20 +18,25 @@ from karat.model.tables.schema import GOLD
 _DOCUMENT_METADATA = ("domain", "document type", "language")
 """Corpus metadata that also hold for each single document."""
 
+_NUMBERED = "documents whose id begins with the number of their corpus, since corpora share ids"
+
 
 def pool_corpora(corpora: Sequence[Corpus]) -> Corpus:
     """Merge corpora into one with all documents, named like `a+b`.
 
-    If two documents share an id, every id is prefixed with the number of its corpus, from 1 on. Metadata that can group
-    scores, such as the domain, move to the documents if the corpora have different metadata.
+    If two documents share an id, every id is prefixed with the number of its corpus, from 1 on, and the documents are
+    counted. Metadata that can group scores, such as the domain, move to the documents if the corpora have different
+    metadata.
     """
     common = _common_metadata(c.metadata for c in corpora)
+    has_numbered_ids = has_shared_ids(corpora)
     table = _concat_tables(
-        [_add_document_metadata(corpus, common) for corpus in corpora], has_numbered_ids=has_shared_ids(corpora)
+        [_add_document_metadata(corpus, common) for corpus in corpora], has_numbered_ids=has_numbered_ids
     )
     name = "+".join(corpus.name for corpus in corpora)
     pooled = Corpus.from_table(table, name=name, metadata=common, locate_row=checks.locate_by_id(table))
-    return replace(pooled, skipped=_sum_skipped(corpora))
+    numbered = {_NUMBERED: len(pooled)} if has_numbered_ids else {}
+    return replace(pooled, skipped=_sum_skipped(corpora) | numbered)
 
 
 def list_differing_metadata(corpora: Sequence[Corpus]) -> list[str]:

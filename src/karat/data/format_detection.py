@@ -39,6 +39,7 @@ _MAX_SIMILAR = 3
 _RESULT: Final = LAYOUT.partition("/")[0].encode() + b"/"
 _RESULT_START: Final = b'{"measures":{"'
 _UTF16: Final = re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n -~]\x00){4}|(?:\x00[\t\n -~]){4}")
+_OUTPUT_LAYOUT: Final = re.compile(rb'\s*\{\s*"layout"\s*:\s*"(karat-[a-z0-9/-]+)"')
 _PROSE: Final = re.compile(rb"(?![\[{<#@])(?=[^\t]* )(?:[^\t,]|,(?=[\s\"']|$))+")
 _MAX_COLUMNS = 12
 
@@ -237,6 +238,14 @@ def _unknown_format_error(source: Source) -> InputError:
             expected="a gold standard or predictions",
             remedy="Pass the predictions; karat compare, report and gate also read result files of all systems, "
             "without a gold standard (--gold)",
+        )
+    if (output := _OUTPUT_LAYOUT.match(source.first_bytes)) is not None:
+        return InputError(
+            source.label,
+            actual=f"the output of a command (layout {output[1].decode()}), which contains no documents",
+            expected="a gold standard, predictions, or results of karat score --json",
+            remedy="Pass the predictions, such as those in the output folder of karat run, or the results of karat "
+            "score --json",
         )
     if _is_prose(source):
         return InputError(

@@ -12,7 +12,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from karat.data.convert import VALUE_KINDS
+from karat.data.convert import is_value
 from karat.data.load import ForeignObject, load, load_gold_or_run, load_run
 from karat.kb.catalogue import open_kb
 from karat.kb.ids.id_conflicts import find_conflicts
@@ -131,9 +131,9 @@ def _look_up_ids(ids: Sequence[str], kb: KB) -> tuple[dict[str, IdStatus], dict[
 
 
 def _list_linkable_mentions(document: Document | Response) -> Iterable[Label | Prediction | Tag]:
-    """Return the labels or predictions of a document or response, without quantities and dates, and its tags."""
+    """Return the labels or predictions of a document or response, without values, and its tags."""
     if isinstance(document, Document):
-        return [*(label for label in document.labels if label.kind not in VALUE_KINDS), *document.tags]
+        return [*(label for label in document.labels if not is_value(label)), *document.tags]
     return [*document.predictions, *document.tags]
 
 
@@ -171,10 +171,8 @@ def _find_conflicts(ids: Sequence[str], new_ids: Mapping[str, str]) -> list[bool
 
 
 def _replace_document_ids(document: Document, new_ids: Mapping[str, str]) -> Document:
-    """Return the document with the new ids in its labels and tags; labels of quantities and dates stay."""
-    labels = tuple(
-        label if label.kind in VALUE_KINDS else _replace_mention_ids(label, new_ids) for label in document.labels
-    )
+    """Return the document with the new ids in its labels and tags; values have none."""
+    labels = tuple(label if is_value(label) else _replace_mention_ids(label, new_ids) for label in document.labels)
     tags = tuple(_replace_mention_ids(tag, new_ids) for tag in document.tags)
     return msgspec.structs.replace(document, labels=labels, tags=tags)
 

@@ -76,6 +76,21 @@ def test_names_versions_and_splits(home):
         karat.load("mine")
 
 
+def test_a_missing_split_is_named(tmp_path):
+    """Version 2 has the corrected test split only; version 3 joins both splits, so no document is missing."""
+    dev, test = (Corpus.from_documents([Document(id, "Ulm is old.", (Label(0, 3, "Q3012"),))]) for id in "ab")
+    add_version(build_publication("mine", {"dev": dev, "test": test}))
+    second = add_version(build_publication("mine", {"test": test}, version="2"))
+    assert second.missing_splits == ("dev",)
+    page = render_addition(second)
+    assert "this version does not have the documents of mine@1/dev" in page
+    assert "karat data remove mine --version 2" in page
+    assert "--split dev=mine@1/dev --split test=FILE" in page
+    remove_dataset("mine", "2")
+    joined = Corpus.from_documents([*dev, *test])
+    assert add_version(build_publication("mine", {"all": joined}, version="3")).missing_splits == ()
+
+
 def test_documents_that_change_their_split_are_named(tmp_path):
     """Version 2 moves `b` from dev to test; version 3 corrects a label of `b` and keeps it there."""
     a, b, c = (Document(id, "Ulm is old.", (Label(0, 3, "Q3012"),)) for id in "abc")

@@ -47,6 +47,18 @@ def test_agreed_document_is_gold():
     assert Corpus.from_documents(gold.documents).labels is not None  # a valid corpus
 
 
+def test_alternatives_keep_the_order_of_the_annotators():
+    """Formats of one id per mention hold the first one, here Q4413, although Q15180 sorts first."""
+    recorder = Recorder()
+    for annotator in "ab":
+        recorder.finish(annotator, 0, *reversed(SOVIET))
+    project = make_project([make_task()])
+    (gold,) = build_gold(project, recorder.records).documents
+    (version,) = build_annotator_corpus(project, recorder.records, "a")
+    assert [label.entity for label in gold.labels] == ["Q4413", "Q15180"]
+    assert [label.entity for label in version.labels] == ["Q4413", "Q15180"]
+
+
 @pytest.mark.parametrize(
     ("names", "gold_name"), [(("Ann", None), "Ann"), ((None, "Ann"), "Ann"), (("x2", "x1"), "x1"), (("x1", "x2"), "x1")]
 )

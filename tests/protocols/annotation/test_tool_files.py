@@ -186,13 +186,15 @@ def test_any_gold_standard_has_the_labels_of_an_annotator_with_a_name(name, kara
     assert "Pass --annotator NAME" in ran.err
     assert not store.exists()
     for annotator in ("anna", "ben"):
-        ran = karat_cli("annotate", "import", store, tmp_path / name, "--annotator", annotator, "--name", "new")
+        ran = karat_cli("annotate", "import", store, tmp_path / name, "--annotator", annotator)
         assert ran.code == 0, ran.err
     out = tmp_path / "out.jsonl"
     assert karat_cli("annotate", "export", store, "--out", out).code == 0
     gold = karat.load(out)
     assert [document.labels for document in gold] == [(label,)]
+    assert gold.name == "new"  # after the project, not the file, which is often called like the annotator
     assert gold.metadata["annotators-per-document"] == "2"
+    assert gold.metadata["evaluation-spans"] == "document"
     assert "guidelines" not in gold.metadata  # nobody knows them
 
 

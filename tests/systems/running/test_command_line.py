@@ -62,6 +62,10 @@ def test_a_run_ends_with_scores_times_failures_and_what_to_open_next(karat_cli):
     assert row["measures"]["strong:micro.f1"] == 0.5
     again = karat_cli("run", COMMAND, "--on", "gold.jsonl")
     assert "from cache" in again.out
+    refused = karat_cli("compare", "out.json")
+    assert refused.code == 2
+    assert "out.json: found the output of a command (layout karat-runs/2), which contains no documents" in refused.err
+    assert "or the results of karat score --json" in refused.err
 
 
 def test_what_failed_is_said_and_why(karat_cli):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 import click
 
 from karat.cli.arguments import check_paths
@@ -14,7 +16,7 @@ from karat.model.counts.skip_counter import name_locations
 @karat_command()
 @click.argument("store")
 @click.argument("file")
-@option("--name", metavar="NAME", help="Name of a new project.  [default: name in FILE]")
+@option("--name", metavar="NAME", help="Name of a new project.  [default: name in FILE, of STORE with --annotator]")
 @option("--guidelines", metavar="NAME|FILE", help="Guidelines of a new project.  [default: those in FILE]")
 @option("--annotator", metavar="NAME", help="Name of the annotator, if FILE has the labels of one without a name.")
 @option("--from", "source_format", metavar="FORMAT", help="Format of FILE, if not detected.")
@@ -51,6 +53,7 @@ def command(
         annotated = load_unnamed_labels(file, format=source_format)
     if annotator is not None:
         annotated = name_annotator(annotated, annotator)
+        name = name or PurePath(store).stem  # FILE is often called like the annotator, who stays unnamed
     counts = open_or_create(store, annotated, name=name, guidelines=guidelines)
     echo(f"{store}: {format_count(len(annotated.documents), 'document')}, {format_counts(counts) or 'no labels'}")
     for description, count in name_locations(annotated.skipped).items():

@@ -32,7 +32,7 @@ from karat.data.categoriser.words import (
     is_numeric,
     is_pro_form,
 )
-from karat.data.convert import VALUE_KINDS
+from karat.data.convert import is_value
 from karat.kb.protocol import KB
 from karat.matching.facts.nested_spans import Nesting, find_nesting
 from karat.model.corpus import Corpus
@@ -229,9 +229,7 @@ def _format_notes(corpus: Corpus, mention_list: Sequence[Mention], kb: KB | None
     elif all(mention.aliases is None for mention in mention_list):
         yield "no alias of these entities is known (aliases.tsv)"
     linked = [
-        mention
-        for mention in mention_list
-        if isinstance(mention.label.entity, str) and mention.label.kind not in VALUE_KINDS
+        mention for mention in mention_list if isinstance(mention.label.entity, str) and not is_value(mention.label)
     ]
     unnamed = sum(mention.name is None for mention in linked)
     if unnamed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from karat.data.convert import VALUE_KINDS
+from karat.data.convert import is_value
 from karat.data.texts import load_texts_or_gold
 from karat.kb.ids.normal_forms import normalise_id
 from karat.model.corpus import Corpus
@@ -65,7 +65,7 @@ def _collect_links(corpus: Corpus) -> _Links:
         (document.text[label.start : label.end], normalise_id(label.entity, Ids.NORMALISED))
         for document in corpus
         for label in document.labels
-        if isinstance(label.entity, str) and label.kind not in VALUE_KINDS
+        if isinstance(label.entity, str) and not is_value(label)
     }
     return _Links(pairs, {entity for _, entity in pairs}, {surface for surface, _ in pairs})
 

@@ -99,6 +99,8 @@ class Addition(NamedTuple):
     """The version before the added one, if their splits were compared."""
     split_changes: tuple[SplitChange, ...] = ()
     """The documents that changed their split."""
+    missing_splits: tuple[str, ...] = ()
+    """The splits of the version before whose documents the new version does not have."""
 
 
 def build_publication(
@@ -209,9 +211,21 @@ def add_version(publication: Publication) -> Addition:
             )
         if manifest is None:
             return _store(None, [publication], folder, ())
-        changes = _find_split_changes(publication, manifest.versions[manifest.newest], folder)
+        older = manifest.versions[manifest.newest]
+        old_ids = {
+            split: _list_documents(Source(str(folder)).get_child(record.file.path).read_bytes())
+            for split, record in older.splits.items()
+        }
+        new_ids = {
+            split: _list_documents(publication.files[record.file.path])
+            for split, record in publication.version.splits.items()
+        }
         addition = _store(manifest, [_inherit(publication, manifest, folder)], folder, ())
-        return addition._replace(older=manifest.newest, split_changes=changes)
+        return addition._replace(
+            older=manifest.newest,
+            split_changes=_find_split_changes(old_ids, new_ids),
+            missing_splits=_find_missing_splits(old_ids, new_ids),
+        )
 
 
 def install_folder(folder: Path, name: str | None = None) -> Addition:
@@ -279,22 +293,28 @@ def _propose_version(manifest: PublishedDataset) -> str:
     return str(max(numbers, default=len(manifest.versions)) + 1)
 
 
-def _find_split_changes(publication: Publication, older: PublishedVersion, folder: Path) -> tuple[SplitChange, ...]:
-    """Return the documents of a new version that are in another split in `older`, if both versions have several."""
-    splits = publication.version.splits
-    if min(len(splits), len(older.splits)) < 2:
+def _find_split_changes(
+    old_ids: Mapping[str, Sequence[str]], new_ids: Mapping[str, Sequence[str]]
+) -> tuple[SplitChange, ...]:
+    """Return the documents of a new version that are in another split in the old one, if both versions have several.
+
+    `old_ids`, `new_ids`: document ids of each split.
+    """
+    if min(len(new_ids), len(old_ids)) < 2:
         return ()
-    old_split = {
-        id: name
-        for name, split in older.splits.items()
-        for id in _list_documents(Source(str(folder)).get_child(split.file.path).read_bytes())
-    }
+    old_split = {id: split for split, ids in old_ids.items() for id in ids}
     return tuple(
-        SplitChange(id, old_split[id], name)
-        for name, split in splits.items()
-        for id in _list_documents(publication.files[split.file.path])
-        if old_split.get(id, name) != name
+        SplitChange(id, old_split[id], split)
+        for split, ids in new_ids.items()
+        for id in ids
+        if old_split.get(id, split) != split
     )
+
+
+def _find_missing_splits(old_ids: Mapping[str, Sequence[str]], new_ids: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the splits of the old version that the new one does not have, nor any of their documents."""
+    documents = {id for ids in new_ids.values() for id in ids}
+    return tuple(split for split, ids in old_ids.items() if split not in new_ids and documents.isdisjoint(ids))
 
 
 def _list_documents(content: bytes) -> list[str]:

@@ -24,6 +24,7 @@ from karat.protocols.annotation.regions import (
     find_parents,
     find_regions,
     get_entity,
+    get_text_order,
     group_mentions,
     prefix_mention_ids,
 )
@@ -231,7 +232,7 @@ def build_annotator_corpus(project: Project, records: Iterable[Record], annotato
 
 
 def build_document(task: AnnotationTask, labels: Iterable[AnnotatedLabel]) -> Document:
-    """Return a document with labels in the order of the text.
+    """Return a document with labels in the order of the text; alternatives of one span keep their order.
 
     Mention ids become `m1`, `m2`, …, in this order, and are omitted where they group nothing. Entity ids are in normal
     form. Labels that repeat another one of the same mention, or a whole mention, are dropped. Parents that lead nowhere
@@ -239,9 +240,9 @@ def build_document(task: AnnotationTask, labels: Iterable[AnnotatedLabel]) -> Do
     """
     mentions = group_mentions([item.label for item in labels])
     parents = find_parents(mentions)
-    mentions = {mention: sorted(_drop_repeated(group), key=_position) for mention, group in mentions.items()}
+    mentions = {mention: sorted(_drop_repeated(group), key=get_text_order) for mention, group in mentions.items()}
     has_parts = {parent for parent in parents.values() if parent is not None}
-    order = sorted(mentions, key=lambda mention: (list(map(_position, mentions[mention])), mention))
+    order = sorted(mentions, key=lambda mention: (sorted(map(_position, mentions[mention])), mention))
     seen: set[object] = set()
     spans: set[object] = set()
     names: dict[str, str] = {}
@@ -249,7 +250,7 @@ def build_document(task: AnnotationTask, labels: Iterable[AnnotatedLabel]) -> Do
     for mention in order:
         group = mentions[mention]
         is_bare = mention not in has_parts and parents[mention] is None
-        content = tuple(map(describe_label, group))
+        content = tuple(sorted(map(_position, group)))
         if is_bare and content in seen:
             continue
         seen.add(content)
@@ -269,7 +270,7 @@ def build_document(task: AnnotationTask, labels: Iterable[AnnotatedLabel]) -> Do
         for mention in distinct
         for label in mentions[mention]
     ]
-    result.sort(key=_position)
+    result.sort(key=get_text_order)
     span = None if (task.start, task.end) == (0, len(task.text)) else (task.start, task.end)
     return Document(task.document, task.text, tuple(result), evaluation_span=span, meta=dict(task.meta))
 
@@ -284,4 +285,4 @@ def _drop_repeated(labels: Sequence[Label]) -> list[Label]:
 
 def _position(label: Label) -> tuple[object, ...]:
     """Return the position of a label in a document: by start, longer labels first, then by content."""
-    return (label.start, -label.end, repr(describe_label(label)))
+    return (*get_text_order(label), repr(describe_label(label)))

@@ -14,18 +14,15 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 import msgspec
 from msgspec import UnsetType
 
+from karat.data.convert import VALUE_ENTITIES
 from karat.kb.ids.normal_forms import normalise_id, restore_fragment
 from karat.model.document import EntityId, Label
 from karat.model.spec.settings.conventions import Ids
 from karat.protocols.annotation.changes import AnnotatedLabel, RegionDecision
-
-VALUE_ENTITIES: Final[Mapping[str | None, str]] = {"quantity": "QUANTITY", "datetime": "DATETIME"}
-"""The entity of labels of values without an id, by kind, as in the files of ELEVANT."""
 
 
 class Region(msgspec.Struct, frozen=True):
@@ -64,7 +61,10 @@ def find_regions(versions: Mapping[str, Iterable[AnnotatedLabel]]) -> tuple[Regi
             Region(
                 start,
                 end,
-                {annotator: tuple(sorted(group, key=_sort_key)) for annotator, group in by_annotator.items()},
+                {
+                    annotator: tuple(sorted(group, key=lambda item: get_text_order(item.label)))
+                    for annotator, group in by_annotator.items()
+                },
                 is_agreed=len(set(structures.values())) == 1,
                 digest=_compute_digest(start, end, sorted(structures.items())),
             )
@@ -262,6 +262,6 @@ def _compute_digest(*content: object) -> str:
     return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
 
-def _sort_key(item: AnnotatedLabel) -> tuple[object, ...]:
-    """Return the position of a label in a list: by start, longer labels first, then by content."""
-    return (item.label.start, -item.label.end, repr(describe_label(item.label)), item.label.mention_id or "")
+def get_text_order(label: Label) -> tuple[int, int]:
+    """Return the key that sorts labels in the order of the text: by start, longer labels first."""
+    return label.start, -label.end

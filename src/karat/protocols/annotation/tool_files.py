@@ -158,7 +158,7 @@ def create_imported_project(
         name=name,
         documents=len(tasks),
         annotators=max(1, n_annotators),
-        span="given",
+        span="document" if all((task.start, task.end) == (0, len(task.text)) for task in tasks) else "given",
         prefill="all" if any(task.suggestions for task in tasks) else "none",
         consent=consent,
     )

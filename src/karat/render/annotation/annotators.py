@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
 
+from karat.data.convert import VALUE_ENTITIES
 from karat.protocols.annotation.changes import AnnotatedLabel, Change, LabelState, Record, RegionDecision
-from karat.protocols.annotation.regions import VALUE_ENTITIES, get_entity
+from karat.protocols.annotation.regions import get_entity
 from karat.render.tables import draw_text
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from karat.data.publishing.leakage import Overlap
@@ -49,6 +49,7 @@ def render_addition(addition: Addition, *, width: int | None = None) -> str:
         unknown = [*version.metadata.list_unknown(), *([] if version.guidelines else ["guidelines"])]
         lines += [f"  unknown: {', '.join(unknown)}"] if unknown else []
     lines += _describe_split_changes(addition)
+    lines += _describe_missing_splits(addition)
     lines.append(f"in {addition.folder}")
     return wrap_text("\n".join(lines) + "\n", width)
 
@@ -60,12 +61,36 @@ def _describe_split_changes(addition: Addition) -> list[str]:
         return []
     listed = [f"{change.document} ({change.old} → {change.new})" for change in changes[:_MAX_CHANGES]]
     more = f" and {len(changes) - len(listed)} more" if len(changes) > len(listed) else ""
-    files = " ".join(f"--split {split}=FILE" for split in addition.manifest.versions[addition.older].splits)
     return [
         f"  warning: {format_count(len(changes), 'document')} in another split than in {name}@{addition.older}, so its "
-        f"predictions do not fit: {', '.join(listed)}{more}. To keep the splits, remove this version (karat data "
-        f"remove {name} --version {addition.added[0]}) and add the corrected file of each: {files}"
+        f"predictions do not fit: {', '.join(listed)}{more}. {_propose_splits(addition)}"
     ]
+
+
+def _describe_missing_splits(addition: Addition) -> list[str]:
+    """Return a warning that names the splits that the new version lacks, or nothing."""
+    if not addition.missing_splits:
+        return []
+    older = f"{addition.manifest.name}@{addition.older}"
+    names = ", ".join(f"{older}/{split}" for split in addition.missing_splits)
+    new_splits = addition.manifest.versions[addition.added[0]].splits
+    return [f"  warning: this version does not have the documents of {names}. {_propose_splits(addition, new_splits)}"]
+
+
+def _propose_splits(addition: Addition, new_splits: Iterable[str] = ()) -> str:
+    """Return how to add the version again with the splits of the version before, and with `new_splits`.
+
+    A split that is missing has the name of its data in the version before.
+    """
+    name = addition.manifest.name
+    files = " ".join(
+        f"--split {split}={f'{name}@{addition.older}/{split}' if split in addition.missing_splits else 'FILE'}"
+        for split in dict.fromkeys([*addition.manifest.versions[addition.older].splits, *new_splits])
+    )
+    return (
+        f"To keep the splits, remove this version (karat data remove {name} --version {addition.added[0]}) and add the "
+        f"corrected file of each: {files}"
+    )
 
 
 def render_split(record: SplitFile, folder: str, *, width: int | None = None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from karat.data.convert import VALUE_KINDS
+from karat.data.convert import is_value
 from karat.data.describe import Description, TraitCount, describe
 from karat.data.lint.context import build_context
 from karat.data.lint.lint import LintReport, lint, select_rules
@@ -222,7 +222,7 @@ def _build_statistics(sheet: Sheet) -> Iterator[str]:
     n_values = 0
     for facts in sheet.splits.values():
         labels = [label for document in facts.corpus for label in document.labels]
-        links = [label.entity for label in labels if label.kind not in VALUE_KINDS]
+        links = [label.entity for label in labels if not is_value(label)]
         n_values += len(labels) - len(links)
         schemes.update(_name_scheme(entity) for entity in links if isinstance(entity, str))
     if schemes:
@@ -309,7 +309,7 @@ def _measure_top_entities(facts: SplitFacts) -> str:
         label.entity
         for document in facts.corpus
         for label in document.labels
-        if isinstance(label.entity, str) and label.kind not in VALUE_KINDS
+        if isinstance(label.entity, str) and not is_value(label)
     )
     top = sum(count for _, count in counts.most_common(_N_TOP))
     return f"{100 * top / counts.total():.1f}" if counts else _UNKNOWN

@@ -10,10 +10,11 @@ from typing import Final
 
 from msgspec import UnsetType
 
+from karat.data.convert import VALUE_ENTITIES
 from karat.protocols.annotation.changes import AnnotatedLabel
 from karat.protocols.annotation.monitoring import FILTERS, AnnotationCase, AnnotationEntry, ProjectMonitor
 from karat.protocols.annotation.project import AnnotationTask
-from karat.protocols.annotation.regions import VALUE_ENTITIES, get_entity
+from karat.protocols.annotation.regions import get_entity
 from karat.protocols.annotation.store.store import AnnotationStore, AnnotatorStatus
 from karat.protocols.campaigns.working_times import PACE_HOURS, TIME_RULE
 from karat.web.campaigns.entities import EntityLookup

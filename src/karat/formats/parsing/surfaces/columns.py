@@ -181,6 +181,7 @@ _COMMON_NAMES: Final[Mapping[str, Sequence[str]]] = {
     "entity": (*ID_NAMES, "entity", *LINK_NAMES),
 }
 _MENTION_NAMES: Final = tuple(name for name in TEXT_NAMES if name not in ("text", "span"))  # these have other roles too
+_DOCUMENT_TEXT_NAMES: Final = ("document_text", "doc_text", "full_text", "passage")
 _OPTIONAL_NAMES: Final[Mapping[str, Sequence[str]]] = {"type": TYPE_NAMES, "score": SCORE_NAMES}
 
 
@@ -198,9 +199,9 @@ def suggest_roles(columns: Iterable[str]) -> str:
     """Suggest `--columns` or, in Python, `columns=`; `…` stands for a column that cannot be guessed.
 
     Document, span and link are guessed from common names, and type and score if there are any. The cells of a table
-    without header are guessed from their form. The role text is added if mentions are nested, so that a column `text`
-    cannot be that of a mention. Without a column of offsets, suggest a column of mentions, or else also the roles of
-    answers.
+    without header are guessed from their form. The role text is added for a column `passage` or the like, and for
+    `text` if mentions are nested or have another column with their text. Without a column of offsets, suggest a column
+    of mentions, or else also the roles of answers.
     """
     names = list(columns)
     roles = _number_roles(names) if is_data_row(names) else _guess_roles(names)
@@ -241,10 +242,12 @@ def _guess_roles(columns: Sequence[str]) -> dict[str, str]:
         name = next((normalised[n] for n in common_names if n in normalised), None)
         if name is not None and name.rpartition(".")[0] == located.rpartition(".")[0]:  # fields of one list
             roles[role] = name
-    if "text" in nested_first and "." in nested_first[0]:
+    if "text" in nested_first and ("." in nested_first[0] or mention is not None):
         roles["text"] = "text"
-        if roles["doc"] == "…":
-            del roles["doc"]  # the texts tell documents apart
+    elif (name := next((normalised[n] for n in _DOCUMENT_TEXT_NAMES if n in normalised), None)) is not None:
+        roles["text"] = name
+    if "text" in roles and roles["doc"] == "…":
+        del roles["doc"]  # the texts tell documents apart
     return roles
 
 
