@@ -337,6 +337,13 @@ def test_an_experiment_file_runs_commands_only_if_that_is_allowed(karat_cli, tmp
     assert karat_cli("run", "e.toml", "--allow-commands").code == 0
 
 
+def test_a_program_that_is_named_like_a_plugin_is_told_how_to_run_it(karat_cli):
+    ran = karat_cli("run", "./linker.py", "--on", "gold.jsonl")
+    assert ran.code == 2
+    assert "has no SYSTEM of type System" in ran.err
+    assert "write 'command:python3 ./linker.py'" in ran.err
+
+
 def test_options_that_an_experiment_file_would_not_heed_are_refused(karat_cli, tmp_path):
     (tmp_path / "e.toml").write_text(experiment(), encoding="utf-8")
     ran = karat_cli("run", "e.toml", "--allow-commands", "--workers", "8")
