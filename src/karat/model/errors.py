@@ -52,7 +52,7 @@ def suggest_names(name: str, known_names: Iterable[str], titles: Mapping[str, st
     known names count as well.
     """
     titles = titles or {}
-    originals = {text.lower(): known for known in known_names for text in (known, titles.get(known, known))}
+    originals = {text.lower(): item for item in known_names for text in (item, titles.get(item, item))}
     matches = get_close_matches(name[:_MAX_NAME].lower(), originals, n=2, cutoff=0.5)
     containing = sorted((text for text in originals if name and name.lower() in text), key=len)
     return list(dict.fromkeys(originals[text] for text in matches or containing[:3]))
@@ -124,7 +124,7 @@ class UnknownNameError(KaratError):
         self.known_names = tuple(sorted(set(known_names)))
         suggestions = suggest_names(name, self.known_names, titles) if meant is None else [meant]
         hint = f" {format_suggestions(suggestions)}".rstrip()
-        listed = ", ".join(_format_name(known, titles) for known in self.known_names[:_MAX_LISTED]) or "none"
+        listed = ", ".join(_format_name(item, titles) for item in self.known_names[:_MAX_LISTED]) or "none"
         more = f" and {len(self.known_names) - _MAX_LISTED} more" if len(self.known_names) > _MAX_LISTED else ""
         super().__init__(f"unknown {kind} {shorten(repr(name), _MAX_NAME)}.{hint} Known: {listed}{more}.")
 
