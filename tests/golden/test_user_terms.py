@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import karat
@@ -65,6 +67,23 @@ def test_every_short_name_is_explained():
 def test_a_misspelt_measure_is_suggested():
     with pytest.raises(UnknownNameError, match="Did you mean 'recall'"):
         karat.explain("recal")
+
+
+@pytest.mark.parametrize("measure", ["strong:micro.f1@types=Person", "strong[types=person]:micro.f1"])
+def test_values_of_facets_are_suggested_by_the_names_in_tables(measure):
+    """Tables show Q215627 as person (Q215627). Each value is listed once, though gold and predictions have it."""
+    typed = {"start": 0, "end": 3, "entity": "Q1", "types": ["Q215627"]}
+    other = {"start": 4, "end": 7, "entity": "Q2", "types": ["Q43229"]}
+    gold = [{"id": "d", "text": "Ada Bob", "labels": [typed, other]}]
+    with pytest.raises(UnknownNameError) as error:
+        karat.evaluate(gold, [{"id": "d", "predictions": [typed]}], measures=[measure])
+    known = r"Did you mean 'Q215627'\? Known: person \(Q215627\), organization \(Q43229\)(, none)?\."
+    assert re.search(known, str(error.value))
+
+
+def test_values_of_facets_with_titles_of_their_own_keep_the_name_to_write():
+    with pytest.raises(UnknownNameError, match=r"Demonyms \(disambiguation-demonym\)"):
+        karat.evaluate("demo", "demo/noisy", measures=["strong:micro.error-rate@error=demonym"])
 
 
 @pytest.mark.parametrize("text", ["F1", "micro F1", "InKB EE", "InKB nonsense", "Ma Mw", "D2KB A2KB"])

@@ -111,6 +111,12 @@ def test_scores_say_what_became_of_the_ids():
     )
 
 
+def test_scores_say_nothing_of_ids_if_all_are_the_ids_of_the_knowledge_base():
+    gold = [{"id": "d", "text": "Ada", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}]
+    run = [{"id": "d", "predictions": [{"start": 0, "end": 3, "entity": "Q1"}]}]
+    assert not [note for note in karat.evaluate(gold, run, kb=KB).notes if "replaced" in note]
+
+
 def test_a_further_id_of_another_entity_stays_as_written():
     """The title leads to Q1, but the prediction is of Q2; unknown ids are counted once, by their mention."""
     prediction = Prediction(0, 1, entity="Q2", same_as=("enwiki:Anna",))

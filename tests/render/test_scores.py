@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat.plugins.reports.table import render_table
-from karat.render.scores import find_leader_indices
+from karat.render.scores import display, find_leader_indices
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,13 @@ def test_several_systems_are_one_table_with_intervals():
     assert "| prior |" in first.to_markdown(second)
     with pytest.raises(karat.UsageError, match="noisy and prior differ in the measures"):
         first.to_latex(karat.evaluate("demo", "demo/prior"))
+
+
+@pytest.mark.parametrize("layout", ["markdown", "latex"])
+def test_tables_for_papers_say_what_a_run_used(layout):
+    gold = [{"id": "d", "text": "Ada", "labels": [{"start": 0, "end": 3, "entity": "Q1"}]}]
+    run = [{"id": "d", "predictions": [], "seconds": 2.5, "cost": 0.01}]
+    assert "used 2.5 s, cost 0.01" in display(karat.evaluate(gold, run), layout)
 
 
 def test_objects_describe_themselves_in_one_line():

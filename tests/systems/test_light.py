@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import karat
 from karat.model.document import Candidate, Document, Prediction, Response
@@ -94,6 +95,30 @@ def test_another_mention_of_the_entity_supports_it_but_not_the_same_surface_agai
     again = extractor.extract(text, [*mentions, Prediction(last, last + 5, candidates=candidates)])
     assert once == pytest.approx(share)
     assert again.candidates[len(full) + index, column] == pytest.approx(share)
+
+
+def test_mentions_of_one_name_may_differ_in_their_candidates(extractor):
+    """A perfect candidate stage adds the gold entity to its own mention only; the other mention stays as it was."""
+    text = "Berlin met Berlin and London"
+    first, london = _mentions(extractor.lexicon, text, "Berlin", "London")
+    n = len(first.candidates)
+    second = Prediction(11, 17, candidates=(*first.candidates, Candidate("Q84")))
+    features = extractor.extract(text, [first, second, london])
+    assert np.bincount(features.owner).tolist() == [n, n + 1, len(london.candidates)]
+    alike = extractor.extract(text, [first, Prediction(11, 17, candidates=first.candidates), london])
+    np.testing.assert_allclose(features.candidates[:n], alike.candidates[:n], atol=1e-9)
+    np.testing.assert_allclose(features.candidates[n : 2 * n], alike.candidates[n : 2 * n], atol=1e-9)
+    np.testing.assert_allclose(features.candidates[2 * n + 1 :], alike.candidates[2 * n :], atol=1e-9)
+    added = dict(zip(FEATURES, features.candidates[2 * n].tolist(), strict=True))
+    assert added["share"] == 0
+    assert added["same_entity"] > 0  # the mention of London supports it
+
+    mentions = (replace(second, start=0, end=6), replace(first, start=11, end=17))
+    response = build_linker(extractor.lexicon).rank(Document("d", text), Response("d", mentions), 0.0)
+    for mention, prediction in zip(mentions, response.predictions, strict=True):
+        assert {candidate.entity for candidate in prediction.candidates} == {
+            candidate.entity for candidate in mention.candidates
+        }
 
 
 def test_topics_and_cues_are_combined_with_types(extractor):

@@ -16,6 +16,7 @@ from karat.evaluation.cases.grouped_sums import GroupedSums
 from karat.evaluation.measures import default_short_names, parse_short_measure
 from karat.evaluation.score_intervals import IntervalOptions, group_intervals, to_bounds, view_intervals
 from karat.evaluation.view import View, mean_score, total_score
+from karat.matching.read.facet_titles import unknown_value_error
 from karat.model.errors import UnknownNameError, UsageError
 from karat.model.measure_name import MeasureName
 from karat.model.results.result import GroupScores, Score, WeightSums, to_score_fields, to_weight_sums
@@ -273,7 +274,7 @@ def check_groups(
             scores = empty_view.scores(default_short_names(detection=False))
             values.setdefault(value, GroupScores(counts=to_weight_sums(np.zeros(4)), **to_score_fields(scores)))
         if value not in values:
-            raise UnknownNameError(f"value of {facet}", value, values)
+            raise unknown_value_error(facet, value, values)
         if name.short_name not in values[value].measures:
             raise UnknownNameError(f"measure by {facet}", name.short_name, values[value].measures)
 

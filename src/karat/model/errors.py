@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from karat.model.output.control_chars import escape_controls
@@ -45,15 +45,23 @@ def describe_os_error(problem: OSError, path: str | None = None) -> str:
     return f"{os.fsdecode(file_name)}: {message}"
 
 
-def suggest_names(name: str, known_names: Iterable[str]) -> list[str]:
+def suggest_names(name: str, known_names: Iterable[str], titles: Mapping[str, str] | None = None) -> list[str]:
     """Return up to three of `known_names` that a user may mean by `name`, in any case; empty if none is similar.
 
-    They are the two names with the most similar spelling, or else the shortest names that contain `name`.
+    They are the two names with the most similar spelling, or else the shortest names that contain `name`. `titles` of
+    known names count as well.
     """
-    originals = {known_name.lower(): known_name for known_name in known_names}
+    titles = titles or {}
+    originals = {text.lower(): item for item in known_names for text in (item, titles.get(item, item))}
     matches = get_close_matches(name[:_MAX_NAME].lower(), originals, n=2, cutoff=0.5)
-    containing = [known_name for known_name in originals.values() if name and name.lower() in known_name.lower()]
-    return [originals[match] for match in matches] or sorted(containing, key=len)[:3]
+    containing = sorted((text for text in originals if name and name.lower() in text), key=len)
+    return list(dict.fromkeys(originals[text] for text in matches or containing[:3]))
+
+
+def _format_name(name: str, titles: Mapping[str, str] | None) -> str:
+    """Return a name with its title, if it has one, such as `person (Q215627)`."""
+    title = (titles or {}).get(name, name)
+    return title if name in title else f"{title} ({name})"
 
 
 def format_suggestions(names: Sequence[str]) -> str:
@@ -99,16 +107,24 @@ class UnknownNameError(KaratError):
     """An unknown name; the message suggests similar names and lists the known ones.
 
     `kind` is the noun for such names, such as `measure`. `meant` is the known name that other tools call so; without
-    it, similar names are suggested.
+    it, similar names are suggested. `titles` are what tables show instead of known names, such as `person (Q215627)`.
     """
 
-    def __init__(self, kind: str, name: str, known_names: Iterable[str], *, meant: str | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        known_names: Iterable[str],
+        *,
+        meant: str | None = None,
+        titles: Mapping[str, str] | None = None,
+    ) -> None:
         self.kind = kind
         self.name = name
-        self.known_names = tuple(sorted(known_names))
-        suggestions = suggest_names(name, self.known_names) if meant is None else [meant]
+        self.known_names = tuple(sorted(set(known_names)))
+        suggestions = suggest_names(name, self.known_names, titles) if meant is None else [meant]
         hint = f" {format_suggestions(suggestions)}".rstrip()
-        listed = ", ".join(self.known_names[:_MAX_LISTED]) or "none"
+        listed = ", ".join(_format_name(item, titles) for item in self.known_names[:_MAX_LISTED]) or "none"
         more = f" and {len(self.known_names) - _MAX_LISTED} more" if len(self.known_names) > _MAX_LISTED else ""
         super().__init__(f"unknown {kind} {shorten(repr(name), _MAX_NAME)}.{hint} Known: {listed}{more}.")
 

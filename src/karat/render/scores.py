@@ -20,6 +20,7 @@ from karat.model.tables.arrow import Arrow
 from karat.plugins.reports.table import (
     collect_notes,
     describe_intervals,
+    describe_usage,
     find_kb,
     format_cell,
     format_score,
@@ -48,7 +49,8 @@ def render_page(results: Sequence[Result], layout: str | None, facets: Sequence[
     blocks += [drawn.draw(rows, {0}) for rows in build_tables(results, facets)]
     blocks += [describe_intervals(head)] if head.intervals else []
     health = format_id_health((result.run, result.id_health) for result in results)
-    notes = [*health, *_list_category_notes(results), *(note for note in run_notes if note not in warnings)]
+    remarks = [note for note in run_notes if note not in warnings]
+    notes = [*health, *describe_usage(results), *_list_category_notes(results), *remarks]
     blocks += ["\n".join(notes)] if notes else []
     return drawn.join([*blocks, drawn.format_signatures(*(result.signature for result in results))])
 

@@ -125,6 +125,25 @@ def test_predictions_find_their_gold_standard_by_documents(tmp_path):
         told(*files, golds=[golds[0], golds[0]])
 
 
+def test_predictions_of_numbered_documents_belong_to_the_dataset_that_they_name(tmp_path):
+    """Both datasets number their documents from 0: the manifest decides, or else the file name."""
+    for name in ("bay", "fjord"):
+        corpus = karat.Corpus.from_documents([karat.Document("0", f"Ann in {name}.")], name=name)
+        karat.save(corpus, tmp_path / f"{name}.jsonl")
+        responses = [karat.Response("0")]
+        ran = karat.Run.from_responses(responses, name="ran", corpus=f"{name}@{corpus.digest}")
+        (tmp_path / name).mkdir()
+        karat.save(ran, tmp_path / name / "ran.jsonl")
+        (tmp_path / f"plain-{name}.jsonl").write_text('{"id": "0", "predictions": []}\n', encoding="utf-8")
+        (tmp_path / name / "mute.jsonl").write_text('{"id": "0", "predictions": []}\n', encoding="utf-8")
+    golds = [tmp_path / "bay.jsonl", tmp_path / "fjord.jsonl"]
+    files = [*tmp_path.glob("*/ran.jsonl"), *tmp_path.glob("plain-*.jsonl"), f"titled={tmp_path / 'plain-bay.jsonl'}"]
+    pairs = [(system, dataset) for system in ("plain", "ran") for dataset in ("bay", "fjord")]
+    assert told(*files, golds=golds) == [*pairs, ("titled", "bay")]
+    with pytest.raises(UsageError, match=r"several of bay, fjord\. End its file name with its dataset"):
+        told(tmp_path / "bay" / "mute.jsonl", golds=golds)
+
+
 def test_file_names_of_several_datasets_may_end_with_the_dataset(tmp_path):
     """Files have no header. One that is only the dataset, or in which nothing separates it, keeps its name."""
     for name, document in (("Bay", "a"), ("fjord", "b")):

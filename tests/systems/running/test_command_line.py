@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import karat
 from karat.analysis.comparison.api import compare
 from karat.data.load import load, load_run
 from karat.model.errors import InputError, UsageError
@@ -340,6 +341,13 @@ def test_an_experiment_file_runs_commands_only_if_that_is_allowed(karat_cli, tmp
     assert karat_cli("run", "e.toml", "--allow-commands").code == 0
 
 
+def test_a_program_that_is_named_like_a_plugin_is_told_how_to_run_it(karat_cli):
+    ran = karat_cli("run", "./linker.py", "--on", "gold.jsonl")
+    assert ran.code == 2
+    assert "has no SYSTEM of type System" in ran.err
+    assert "write 'command:python3 ./linker.py'" in ran.err
+
+
 def test_options_that_an_experiment_file_would_not_heed_are_refused(karat_cli, tmp_path):
     (tmp_path / "e.toml").write_text(experiment(), encoding="utf-8")
     ran = karat_cli("run", "e.toml", "--allow-commands", "--workers", "8")
@@ -361,13 +369,53 @@ def test_an_experiment_gives_tables_of_bats_shape(karat_cli, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"threshold": "0.5"}, "0.500"),
+        ({"threshold": '">0.5"'}, ">0.500"),
+        ({"tune-on": '"gold.jsonl"'}, "1.000"),  # all scores of the oracle are 1
+        ({}, "–"),
+    ],
+)
+def test_tables_of_experiments_show_every_threshold(karat_cli, tmp_path, more, said):
+    """A fixed or tuned threshold drops predictions just as one that was selected on the scored data."""
+    more = {"systems": '["oracle"]', "relations": '["weak", "strong"]', **more}
+    (tmp_path / "e.toml").write_text(experiment(**more), encoding="utf-8")
+    ran = karat_cli("run", "e.toml")
+    assert ran.code == 0, ran.err
+    rows = [line.split() for line in ran.out.split("ms per document")[0].splitlines()]
+    assert [row[-4] for row in rows if "oracle" in row] == [said, said]
+
+
+def test_similarities_in_experiments_are_above_the_fixed_threshold(karat_cli, tmp_path):
+    """They are shown without `relations` too."""
+    systems = ["demo/noisy", "demo/prior"]
+    shown = {}
+    for threshold in ("none", "0.8"):
+        more = {"systems": json.dumps([f"predictions:{name}" for name in systems]), "datasets": '["demo"]'}
+        text = experiment(**more, similarity='["strong"]', threshold=f'"{threshold}"')
+        (tmp_path / "e.toml").write_text(text, encoding="utf-8")
+        ran = karat_cli("run", "e.toml")
+        assert ran.code == 0, ran.err
+        matrix = ran.out.split("similarity by strong on demo, macro, in percent")[1].splitlines()
+        pairs = karat.similarity("demo", systems, settings={"match": "strong", "threshold": threshold}).pairs
+        shown[threshold] = matrix[2].split()[-1]
+        assert shown[threshold] == f"{100 * pairs[0].macro.value:.1f}"
+    assert shown["none"] != shown["0.8"]
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("systems = [", "Unclosed array|Invalid value|Unexpected"),
         ('systems = ["prior"]', "datasets"),
         ('systems = ["prior"]\ndatasets = ["demo"]\ncolour = "red"', "colour"),
         ('systems = ["prior"]\ndatasets = ["demo"]\n[run]\nspeed = 3', "speed"),
-        ('systems = ["prior"]\ndatasets = ["demo"]\n[run]\nworkers = "many"', "int"),
+        (
+            'systems = ["prior"]\ndatasets = ["demo"]\n[run]\nworkers = "many"',
+            "found `str` at `workers`; expected `int`",
+        ),
+        ('systems = ["prior"]\ndatasets = ["demo"]\ntune-on = ["demo"]', "found `array` at `tune-on`; expected `str"),
     ],
 )
 def test_a_wrong_experiment_file_is_one_clear_message(karat_cli, tmp_path, text, said):

@@ -269,10 +269,11 @@ def test_a_command_gets_the_text_and_a_clean_environment(tmp_path, monkeypatch):
         ("import sys; sys.exit('no model here')", "exit code 1 .no model here"),
         ("import time; time.sleep(60)", "no response within 1 seconds"),
         ("print('well')", "wrote no list of predictions: 'well'"),
-        ('print(\'[{"start": 0, "end": 900, "entity": "Q1"}]\')', r"has the span \[0, 900\)"),
+        ('print(\'[{"start": 0, "end": 900, "entity": "Q1"}]\')', r"has the span \[0, 900\), but the text has"),
+        ('print(\'[{"start": 2, "end": 2, "entity": "Q1"}]\')', r"the empty span \[2, 2\), but the end is exclusive"),
         ("import sys; sys.stdout.buffer.write(bytes([255]))", "invalid UTF-8"),
     ],
-    ids=["exit", "timeout", "prose", "offsets", "bytes"],
+    ids=["exit", "timeout", "prose", "offsets", "empty span", "bytes"],
 )
 def test_what_a_command_does_wrong_is_the_error_of_the_document(tmp_path, body, said):
     path = script(tmp_path, body)

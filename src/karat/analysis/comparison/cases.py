@@ -14,6 +14,7 @@ from karat.evaluation.cases.errors import NO_CANDIDATES, categories, list_candid
 from karat.evaluation.evaluation import Evaluation
 from karat.matching.facts.facts import Facts
 from karat.matching.facts.sentence import Sentence, sentence_around
+from karat.matching.read.facet_titles import unknown_value_error
 from karat.matching.read.invented_mentions import find_invented_text, is_invented
 from karat.matching.read.pairing import Pairing
 from karat.model.corpus import NO_TEXT_NOTE, Corpus
@@ -508,10 +509,12 @@ class _AlignedCases:
             for values in (system.pairing.facets.gold_values("types"), system.pairing.facets.prediction_values("types"))
             for name in values.names
         }
-        for kind, names, values in (("type", case_filter.types, types), ("document", case_filter.documents, self.ids)):
-            for name in names:
-                if name not in values:
-                    raise UnknownNameError(kind, name, set(values) - {NONE})
+        for name in case_filter.types:
+            if name not in types:
+                raise unknown_value_error("types", name, types - {NONE}, "type")
+        for name in case_filter.documents:
+            if name not in self.ids:
+                raise UnknownNameError("document", name, set(self.ids) - {NONE})
         if case_filter.errors and not self.systems[0].error_masks:
             raise UsageError("error categories need a view with links, and texts. Choose such a view.")
         searched = [s for s in self.systems if not case_filter.systems or s.system in case_filter.systems]

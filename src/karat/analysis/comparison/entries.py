@@ -353,14 +353,15 @@ def _load_predictions(
     if len({corpus.name for corpus in corpora}) < len(corpora):
         names = ", ".join(gold if isinstance(gold, str) else gold.name for gold in golds)
         raise UsageError(f"two of {names} have the same name. Pass each dataset once, under its own name.")
-    runs = _rename_runs([load_run_for_any(name, corpora, format=formats.predictions) for name in paths], named_paths)
+    runs = [load_run_for_any(name, corpora, format=formats.predictions) for name in paths]
     corpus_indices = [
         0 if len(corpora) == 1 else _find_corpus(run, name, corpora) for run, name in zip(runs, paths, strict=True)
     ]
+    runs = _rename_runs(runs, named_paths)
     for index, corpus in enumerate(corpora):
         corpus_runs = [
             (
-                name_by_start_of_file(name_by_rest_of_file(run, corpus.name), corpus.name) if system is None else run,
+                _name_by_file(run, corpus.name) if system is None else run,
                 name,
             )
             for run, (system, name), corpus_index in zip(runs, named_paths, corpus_indices, strict=True)
@@ -383,21 +384,35 @@ def _rename_runs(runs: Sequence[Run], named_paths: Sequence[tuple[str | None, st
 def _find_corpus(run: Run, name: str, corpora: Sequence[Corpus]) -> int:
     """Return the index of the corpus that contains most documents of a run; raise `UsageError` without a unique one.
 
-    Documents are compared by text if the run has texts of a corpus, else by id. `name` is the path of the run, for the
-    error message.
+    Documents are compared by text if the run has texts of a corpus, else by id. If several corpora number their
+    documents alike, the run belongs to the corpus that its manifest or else its file name names. `name` is the path of
+    the run, for the error message.
     """
     overlap = [_count_shared(run.ids, corpus.ids) for corpus in corpora]
     if run.texts is not None:
         shared_texts = [_count_shared(run.texts.drop_null(), corpus.table.column("text")) for corpus in corpora]
         overlap = shared_texts if any(shared_texts) else overlap
     best = [index for index, count in enumerate(overlap) if count == max(overlap) and count]
+    if len(best) > 1:
+        digest = run.metadata.get("corpus", "").rpartition("@")[2]
+        best = (
+            [index for index in best if corpora[index].digest == digest]
+            or [index for index in best if _name_by_file(run, corpora[index].name) is not run]
+            or best
+        )
     if len(best) != 1:
         problem = "documents of none of" if not best else "documents in several of"
+        remedy = "Check that both have the same ids" if not best else "End its file name with its dataset"
         raise UsageError(
-            f"{name} has predictions for {problem} {', '.join(corpus.name for corpus in corpora)}. Score it on its "
-            "gold standard with karat score --json, then compare the results."
+            f"{name} has predictions for {problem} {', '.join(corpus.name for corpus in corpora)}. {remedy}, or score "
+            "it on its gold standard with karat score --json, then compare the results."
         )
     return best[0]
+
+
+def _name_by_file(run: Run, dataset: str) -> Run:
+    """Return the run, renamed if its file name begins or ends with the dataset."""
+    return name_by_start_of_file(name_by_rest_of_file(run, dataset), dataset)
 
 
 def _count_shared(values: Arrow, others: Arrow) -> int:

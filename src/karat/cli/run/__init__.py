@@ -243,7 +243,7 @@ def _check_experiment_options(has_extra_arguments: bool) -> None:
 
 
 def _print_scores(experiment: Experiment, outcomes: list[ExperimentResult], *, details: bool) -> None:
-    """Print one table of scores per dataset; an experiment that names match relations gets BAT's tables instead.
+    """Print one table of scores per dataset; with match relations, also for similarity, print BAT's tables instead.
 
     `details`: whether to print notes in full.
     """
@@ -251,7 +251,7 @@ def _print_scores(experiment: Experiment, outcomes: list[ExperimentResult], *, d
     from karat.render.systems.experiment import render_page
 
     outcomes = [replace(outcome, result=_drop_failures(outcome.result)) for outcome in outcomes]
-    if experiment.relations:
+    if experiment.relations or experiment.similarity:
         echo(render_page(experiment, outcomes, page_width(), details=details))
         return
     for name in experiment.datasets:

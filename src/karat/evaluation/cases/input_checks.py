@@ -441,16 +441,19 @@ def _emerging_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[
 
 
 def _resolution_notes(checks: InputChecks, read_options: ReadOptions) -> Iterator[str]:
-    """Yield a note with the number of ids that the knowledge base replaced, left unchanged or does not know."""
+    """Yield a note with the number of ids that the knowledge base replaced, left unchanged or does not know.
+
+    None if it has all ids as they are.
+    """
     gold, predictions = checks.gold.n_replaced, checks.predictions.n_replaced
-    if read_options.kb is not None:
+    statuses = {status for side in (checks.gold, checks.predictions) for status, _ in side.id_statuses}
+    if read_options.kb is not None and statuses != {IdStatus.UNCHANGED}:
         language = "" if read_options.id_context is None else read_options.id_context.title_language
         titles = f", bare titles as pages of Wikipedia {language}" if language else ""
-        has_unknown = any(IdStatus.UNKNOWN in dict(side.id_statuses) for side in (checks.gold, checks.predictions))
         yield (
             f"{read_options.kb.name} replaced the ids of {format_count(gold, 'gold label')} "
             f"and {format_count(predictions, 'prediction')}"
-            + (f" (unknown ids are compared unchanged{titles})" if has_unknown else "")
+            + (f" (unknown ids are compared unchanged{titles})" if IdStatus.UNKNOWN in statuses else "")
             + "".join(
                 f"; of {side_name}: " + ", ".join(f"{name} {count}" for name, count in side.id_statuses)
                 for side_name, side in (("gold", checks.gold), ("predictions", checks.predictions))

@@ -19,6 +19,7 @@ from karat.evaluation.task_inputs import TaskInputs
 from karat.kb.ids.id_context import IdEvidence, build_context
 from karat.kb.ids.normal_forms import IdContext
 from karat.kb.protocol import KB
+from karat.matching.read.facet_titles import unknown_value_error
 from karat.matching.read.facets import find_document_facet
 from karat.matching.read.read_options import ID_COLUMNS, CorpusContext, collect_table_evidence
 from karat.matching.select.selection import FILTERS
@@ -192,7 +193,7 @@ def check_values(inputs: TaskInputs, context: CorpusContext, gold: PartitionedDa
             if condition not in FILTERS and find_document_facet(facet_name) is None:
                 values = facets.value_names(facet_name)
                 if value not in values and not {value, f"{facet_name}:{value}"} & context.predicted_values:
-                    raise UnknownNameError(f"value of {facet_name}", value, values)
+                    raise unknown_value_error(facet_name, value, values)
 
 
 def _check_document_value(gold: PartitionedData, name: str, value: str, facet: LabelSpec) -> None:

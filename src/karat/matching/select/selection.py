@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from karat.matching.align.overlap import find_overlaps, find_same_entities, find_same_spans
+from karat.matching.read.facet_titles import unknown_value_error
 from karat.matching.read.facets import document_facet_values, find_document_facet
 from karat.matching.read.invented_mentions import mask_invented
 from karat.matching.read.pairing import Pairing, filter_gold
@@ -348,7 +349,7 @@ def _gold_facet_filter(pairing: Pairing, condition: str) -> Callable[[GoldItems]
     name, _, value = condition.partition("=")
     values = pairing.facets.gold_values(name)
     if value not in values.names and pairing.read_options.context is None:
-        raise UnknownNameError(f"value of {name}", value, values.names)
+        raise unknown_value_error(name, value, values.names)
     return lambda gold: values.mask(gold.items.row, value)
 
 
@@ -429,7 +430,7 @@ def _facet_filter(
         )
         raise UsageError(f"[{condition}] would drop all predictions, since predictions have no {name}. {remedy}.")
     if value not in gold_values.names and value not in prediction_values.names and pairing.read_options.context is None:
-        raise UnknownNameError(f"value of {name}", value, [*gold_values.names, *prediction_values.names])
+        raise unknown_value_error(name, value, [*gold_values.names, *prediction_values.names])
     return lambda gold, predictions: (
         gold_values.mask(gold.items.row, value),
         prediction_values.mask(predictions.items.row, value),

@@ -12,6 +12,7 @@ from karat.analysis.comparison.similarity import Similarity, similarity
 from karat.model.output.text_layout import format_notes, wrap_text
 from karat.model.profile_signatures import shorten_signature
 from karat.model.results.result import WARNING, Result, format_id_health
+from karat.model.spec.settings.threshold import Sweep, Threshold, parse_threshold
 from karat.plugins.reports.table import collect_notes
 from karat.render.tables import UNDEFINED, draw_text, format_percent
 from karat.systems.running.experiment import Experiment, ExperimentResult
@@ -84,12 +85,19 @@ def _render_scores(view: str, results: Sequence[ExperimentResult], width: int | 
             outcome.result,
             rows[-1][0] == "dataset" or _format_dataset(outcome) not in [row[0] for row in rows],
         )
-        threshold = result.thresholds.get(view)
         scores = [result.measures.get(f"{view}:micro.{name}") for name in ("f1", "p", "r")]
-        cut = UNDEFINED if threshold is None else f"{threshold:.3f}"
         cells = [UNDEFINED if score is None else f"{100 * score:.1f}" for score in scores]
-        rows.append([_format_dataset(outcome) if is_first else "", outcome.system_run.system, cut, *cells])
+        row = [outcome.system_run.system, _format_threshold(result, view), *cells]
+        rows.append([_format_dataset(outcome) if is_first else "", *row])
     return f"{view}, in percent\n{draw_text(rows, (0, 1), width)}"
+
+
+def _format_threshold(result: Result, view: str) -> str:
+    """Return the threshold of a view, whether fixed, tuned on other data or selected on these."""
+    threshold = parse_threshold(result.signature["threshold"])
+    if isinstance(threshold, Sweep):
+        threshold = Threshold(result.thresholds.get(view), threshold.is_strict)
+    return UNDEFINED if threshold.min_score is None else f"{'>' * threshold.is_strict}{threshold.min_score:.3f}"
 
 
 def _format_dataset(outcome: ExperimentResult) -> str:
@@ -114,15 +122,15 @@ def _render_similarities(experiment: Experiment, results: Sequence[ExperimentRes
             [outcome.system_run.run for outcome in outcomes],
             profile=experiment.profile,
             settings={
-                **{name: value for name, value in experiment.settings.items() if name != "threshold"},
+                **experiment.settings,
                 "match": ",".join(experiment.similarity),
+                **({} if experiment.threshold is None else {"threshold": experiment.threshold}),
             },
             kb=experiment.id_kb,
-            best_threshold=experiment.threshold if (experiment.threshold or "").startswith("oracle") else None,
         )
-        blocks += [
-            _render_matrix(similarities, relation, outcomes[0].corpus.name, width) for relation in experiment.similarity
-        ]
+        # Thresholds tuned on other data differ between the systems, and `similarity` applies one rule to all.
+        name = outcomes[0].corpus.name + (", all predictions" if experiment.tune_on is not None else "")
+        blocks += [_render_matrix(similarities, relation, name, width) for relation in experiment.similarity]
     return blocks
 
 

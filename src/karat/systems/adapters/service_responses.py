@@ -60,13 +60,13 @@ class PerDocumentLinker:
 
 
 def check_response(document: Document, response: Response) -> Response:
-    """Return the response with the id of `document`; raise `ResponseError` for a span outside the text."""
+    """Return the response with the id of `document`; raise `ResponseError` for a span that is empty or too long."""
     for number, prediction in enumerate(response.predictions, 1):
         if not prediction.start < prediction.end <= len(document.text):
             span = f"[{prediction.start}, {prediction.end})"
-            raise ResponseError(
-                f"prediction {number} has the span {span}, but the text has {len(document.text)} characters"
-            )
+            is_empty = prediction.end <= prediction.start
+            reason = "the end is exclusive" if is_empty else f"the text has {len(document.text)} characters"
+            raise ResponseError(f"prediction {number} has the {'empty ' * is_empty}span {span}, but {reason}")
     return response if response.id == document.id else msgspec.structs.replace(response, id=document.id)
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from karat.model import registry
 from karat.model.document import Document, Prediction, Response
-from karat.model.errors import UsageError
+from karat.model.errors import KaratError, UsageError
 from karat.model.spec.system import Link, Refine, System, option
 
 NIL_OPTION: Final = "nil"
@@ -26,7 +26,12 @@ _DESCRIPTION: Final = (
 
 def load_system(name: str) -> System:
     """Load the plugin `name` with the options of its kind: systems that rank candidates have the option `nil`."""
-    return add_abstention(registry.get_plugin("systems", name, System))
+    try:
+        return add_abstention(registry.get_plugin("systems", name, System))
+    except KaratError as problem:
+        if not name.endswith(".py"):
+            raise
+        raise UsageError(f"{problem} If it is a program that reads text, write 'command:python3 {name}'.") from problem
 
 
 def add_abstention(system: System) -> System:

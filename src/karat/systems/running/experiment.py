@@ -15,6 +15,7 @@ from karat.evaluation.evaluation import create_evaluation
 from karat.evaluation.id_bridge import bridge_ids
 from karat.evaluation.request import Request
 from karat.evaluation.threshold_tuning import tune_threshold
+from karat.formats.parsing.json.records import explain_mismatch
 from karat.kb.catalogue import split_kb_name
 from karat.model.corpus import NO_LABELS_NOTE, Corpus
 from karat.model.errors import InputError, KaratError, UsageError
@@ -189,12 +190,11 @@ def read_experiment(path: str) -> tuple[Experiment, str]:
             for name, details in content.training.items()
         }
     except (ValueError, RecursionError) as problem:  # also for numbers and nesting beyond Python's limits
-        raise InputError(
-            path,
-            actual=str(problem),
-            expected="an experiment with systems and datasets",
-            remedy="Correct the file; the documentation page 'Run systems' lists all fields",
-        ) from None
+        actual, expected = str(problem), "an experiment with systems and datasets"
+        if isinstance(problem, msgspec.ValidationError):
+            actual, expected = explain_mismatch(actual)
+        remedy = "Correct the file; the documentation page 'Run systems' lists all fields"
+        raise InputError(path, actual=actual, expected=expected, remedy=remedy) from None
     shared_options = {name: format_option_value(value) for name, value in content.options.items()}
     system_options = shared_options if content.kb is None else {"kb": content.kb, **shared_options}
     systems = make_titles_unique([RunnableSystem.from_text(name, system_options) for name in content.systems])

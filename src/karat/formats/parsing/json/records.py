@@ -96,7 +96,7 @@ def convert_value(value: object, value_type: type[_T], location: str) -> _T:
     try:
         return msgspec.convert(value, value_type)
     except msgspec.ValidationError as problem:
-        message, expected = _explain_problem(str(problem))
+        message, expected = explain_mismatch(str(problem))
     raise InputError(location, actual=message, expected=expected, remedy="Correct it, or name the format of the file")
 
 
@@ -118,7 +118,7 @@ def convert_members(value: object, member_type: type[_T], location: str) -> list
     ]
 
 
-def _explain_problem(problem: str) -> tuple[str, str]:
+def explain_mismatch(problem: str) -> tuple[str, str]:
     """Rephrase a validation message of msgspec as the actual and the expected value, for an `InputError`."""
     message, _, path = problem.partition(" - at `")
     field = path.rstrip("`").removeprefix("$").removeprefix(".")
@@ -127,6 +127,8 @@ def _explain_problem(problem: str) -> tuple[str, str]:
         return f"{match[2]}{' values' if match[2].isdigit() else ''}{suffix}", match[1]
     if match := re.fullmatch(r"Object missing required field `(.*)`", message):
         return f"no field `{match[1]}`{suffix}", f"the field `{match[1]}`"
+    if match := re.fullmatch(r"Object contains unknown field `(.*)`", message):
+        return f"the unknown field `{match[1]}`{suffix}", "known fields only"
     return f"another value{suffix}", message.removeprefix("Expected ")
 
 

@@ -142,6 +142,10 @@ class _Surface(NamedTuple):
     top_weight: float
     self_sums: Floats
 
+    def has_candidates(self, candidates: tuple[Candidate, ...]) -> bool:
+        """Return whether these are the candidates; the usual case, the same object, is fast."""
+        return self.candidates is candidates or self.candidates == candidates
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureExtractor:
@@ -158,13 +162,19 @@ class FeatureExtractor:
 
     def extract(self, text: str, predictions: Sequence[Prediction]) -> MentionFeatures:
         """Return the features of all candidates of some mentions of a text; each mention must have candidates."""
-        surfaces: dict[str, int] = {}
-        numbers = [surfaces.setdefault(text[mention.start : mention.end], len(surfaces)) for mention in predictions]
-        entries: list[_Surface] = [None] * len(surfaces)  # type: ignore[list-item]  # filled below
-        for number, prediction in zip(numbers, predictions, strict=True):
-            if entries[number] is None:
-                entries[number] = self._get_surface(text[prediction.start : prediction.end], prediction.candidates)
-        context = self._compare_context(text, entries)
+        variants: dict[str, list[int]] = {}
+        entries: list[_Surface] = []
+        numbers = []
+        for prediction in predictions:
+            surface, candidates = text[prediction.start : prediction.end], prediction.candidates
+            indices = variants.setdefault(surface, [])
+            # Mentions of one surface form differ in their candidates if a stage added the gold entity of one of them.
+            number = next((index for index in indices if entries[index].has_candidates(candidates)), len(entries))
+            if number == len(entries):
+                indices.append(number)
+                entries.append(self._get_surface(surface, candidates))
+            numbers.append(number)
+        context = self._compare_context(text, entries, [entries[indices[0]] for indices in variants.values()])
         sizes = np.array([len(entry.codes) for entry in entries])
         starts = np.cumsum(sizes) - sizes
         mention_sizes = sizes[numbers]
@@ -184,7 +194,7 @@ class FeatureExtractor:
     def _get_surface(self, surface: str, candidates: tuple[Candidate, ...]) -> _Surface:
         """Return a surface form with its features, from the cache if its candidates are the same."""
         entry = self._cache.get(surface)
-        if entry is None or (entry.candidates is not candidates and entry.candidates != candidates):
+        if entry is None or not entry.has_candidates(candidates):
             if len(self._cache) >= _MAX_CACHED:
                 self._cache.clear()
             entry = self._cache[surface] = self._describe_surface(surface, candidates)
@@ -273,10 +283,11 @@ class FeatureExtractor:
             self_sums,
         )
 
-    def _compare_context(self, text: str, surfaces: Sequence[_Surface]) -> Floats:
+    def _compare_context(self, text: str, surfaces: Sequence[_Surface], supporters: Sequence[_Surface]) -> Floats:
         """Return one row of `CONTEXT` per candidate of each surface form; 0 where the lexicon lacks the entity.
 
-        Sums go over the whole text. What the surface form itself adds to a sum is then subtracted.
+        Sums go over the whole text: over `supporters`, each surface form once, even if `surfaces` has it several times
+        with other candidates. What the surface form itself adds to a sum is then subtracted.
         """
         tables = self.tables
         get = tables.vocabulary.get
@@ -292,12 +303,17 @@ class FeatureExtractor:
         is_known = np.concatenate([surface.is_known for surface in surfaces])
         owner = np.repeat(np.arange(len(surfaces)), [len(surface.codes) for surface in surfaces])
         n_codes = len(tables.rarity)
-        all_shares = np.concatenate([surface.shares for surface in surfaces])
-        shares = np.bincount(codes, all_shares * is_known, n_codes).astype(float)
-        top_weights = np.array([surface.top_weight for surface in surfaces])
+        shares = np.bincount(
+            np.concatenate([surface.codes for surface in supporters]),
+            np.concatenate([surface.shares * surface.is_known for surface in supporters]),
+            n_codes,
+        ).astype(float)
         links = np.bincount(
-            np.concatenate([surface.top_neighbours for surface in surfaces]),
-            np.repeat(top_weights, [len(surface.top_neighbours) for surface in surfaces]),
+            np.concatenate([surface.top_neighbours for surface in supporters]),
+            np.repeat(
+                [surface.top_weight for surface in supporters],
+                [len(surface.top_neighbours) for surface in supporters],
+            ),
             n_codes,
         ).astype(float)
         word_lists, name_lists, neighbour_lists = (
@@ -322,8 +338,11 @@ class FeatureExtractor:
         )
         sums = np.maximum(sums - np.concatenate([surface.self_sums for surface in surfaces]), 0.0)
         types = tables.types[codes]
-        top_types = tables.types[[surface.codes[0] for surface in surfaces]] * top_weights[:, None]
-        other_types = (top_types.sum(axis=0) - top_types)[owner] / max(len(surfaces) - 1, 1)
+        top_types, support = (
+            tables.types[[surface.codes[0] for surface in part]] * np.array([[surface.top_weight] for surface in part])
+            for part in (surfaces, supporters)
+        )
+        other_types = (support.sum(axis=0) - top_types)[owner] / max(len(supporters) - 1, 1)
         columns = [
             sums[:, 0] / tables.text_norms[codes],
             sums[:, 1] / tables.neighbour_norms[codes],
