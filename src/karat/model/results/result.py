@@ -31,7 +31,6 @@ from karat.model.measure_name import parse_measure
 from karat.model.output import text_layout
 from karat.model.output.command_options import format_setting, is_command_running
 from karat.model.output.control_chars import escape_json
-from karat.model.registry import list_plugins
 from karat.model.results.display import ChartDisplay, TableDisplay
 from karat.model.results.statistics import Statistics
 from karat.model.results.usage import UsageSum
@@ -542,8 +541,7 @@ class Result(TableDisplay, ChartDisplay):
             facet, value = name.group
             groups = self.groups.get(facet, {}).get(str(name.view))
             if groups is None:
-                facets = {*self.groups, *list_plugins("facets")}
-                similar = [] if facet in facets else suggest_names(facet, facets)
+                similar = [] if facet in self.groups else suggest_names(facet, self.groups)
                 remedy = (
                     f"Score the predictions with the measure {measure} (-m)."
                     if is_command_running()
