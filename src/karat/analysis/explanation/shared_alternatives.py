@@ -8,7 +8,7 @@ different spans may agree with several mentions, and the number must not depend 
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from typing import Final, NamedTuple, TypeAlias
@@ -19,6 +19,7 @@ import numpy as np
 from karat.kb.ids.id_context import build_context
 from karat.kb.ids.normalising_kb import wrap_kb
 from karat.kb.protocol import KB
+from karat.matching.align.dense_component import DenseComponent, solve_assignment
 from karat.matching.read.read_options import ReadOptions, canonical_ids, collect_table_evidence, find_nil_ids
 from karat.model.corpus import Corpus
 from karat.model.run import Run
@@ -135,32 +136,15 @@ def predict_mentions(corpus: Corpus, gold: Corpus, relation: str, kb: KB | None)
 
 
 def _pair_mentions(allowed: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Return the partner of each mention, one to one, so that as many as possible have one; `allowed` are candidates.
-
-    A mention may take the partner of another that finds a further one, along a chain of any length.
-    """
-    partners: dict[int, int] = {}
-    mention_of: dict[int, int] = {}
-    for root in range(len(allowed)):
-        reached: dict[int, int] = {}  # by candidate the mention that asks for it
-        queue = deque([root])
-        while queue:
-            mention = queue.popleft()
-            new = [candidate for candidate in allowed[mention] if candidate not in reached]
-            reached |= dict.fromkeys(new, mention)
-            free = next((candidate for candidate in new if candidate not in mention_of), None)
-            if free is None:
-                queue.extend(mention_of[candidate] for candidate in new)
-                continue
-            candidate: int | None = free
-            while candidate is not None:
-                mention = reached[candidate]
-                mention_of[candidate] = mention
-                previous = partners.get(mention)
-                partners[mention] = candidate
-                candidate = previous
-            break
-    return partners
+    """Return the partner of each mention, one to one, so that as many as possible have one, by `allowed` candidates."""
+    pairs = [(mention, other) for mention, others in enumerate(allowed) for other in others]
+    if not pairs:
+        return {}
+    (mentions, mention), (others, other) = (np.unique(side, return_inverse=True) for side in zip(*pairs, strict=True))
+    no_cost = np.zeros(len(pairs), np.int64)
+    component = DenseComponent(mention, other, no_cost, np.zeros(len(mentions)), len(others), unmatched_cost=1)
+    matched = solve_assignment(component)
+    return dict(zip(mentions[mention[matched]].tolist(), others[other[matched]].tolist(), strict=True))
 
 
 def _has_alternatives(corpus: Corpus) -> bool:
