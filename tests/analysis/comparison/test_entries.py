@@ -21,7 +21,7 @@ from karat.data.load import parse_system_argument
 from karat.model.errors import InputError, UsageError
 from karat.model.results.usage import UsageSum
 from karat.plugins.reports.table import render_table
-from karat.render.comparison import render_page
+from karat.render.comparison import render_page, to_table
 from tests.analysis.comparison import contest
 
 QUICK = ComparisonOptions(resamples=10, permutations=20)
@@ -319,8 +319,8 @@ def test_result_files_keep_what_systems_used():
         r"mean over bay +tokens per document +cost per 1,000 documents\ndear +100 +20\nodd +100 +–\n", page
     )
     assert "without cost: odd (some documents lack the cost, and only the sum of a system is known)" in page
-    table = karat.compare(None, results).to_frame()
-    assert table.set_index("system").loc["dear", ["tokens", "cost"]].tolist() == [200, 0.04]
+    columns = to_table(comparison).to_pydict()
+    assert [columns[name][columns["system"].index("dear")] for name in ("tokens", "cost")] == [200, 0.04]
 
 
 def test_only_scored_documents_count_in_what_a_system_used():
