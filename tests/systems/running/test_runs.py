@@ -198,7 +198,14 @@ def test_a_run_that_is_interrupted_leaves_nothing_running_and_says_that_it_goes_
     gold = tmp_path / "gold.jsonl"
     gold.write_text(json.dumps({"id": "d", "text": "Here", "labels": []}) + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "karat", "run", f"command:{sys.executable} {path}", "--on", str(gold)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path)
+    # A shell lets what it starts in the background ignore interrupts, and the tests may have been started so.
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     while not (mark.exists() and mark.read_text()):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
