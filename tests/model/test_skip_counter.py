@@ -28,7 +28,7 @@ def test_three_places_are_all_places():
 
 
 def test_files_of_a_folder_are_named_inside_it_and_never_with_their_path():
-    counts = count(["/home/ada/brat/x.ann:3", "/home/ada/brat/y.ann"], label="/home/ada/brat")
+    counts = count(["/texts/brat/x.ann:3", "/texts/brat/y.ann"], label="/texts/brat")
     assert name_locations(counts) == {"duplicates (dropped) (in x.ann:3, y.ann)": 2}
 
 
