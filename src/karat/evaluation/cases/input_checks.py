@@ -147,10 +147,7 @@ def format_input_notes(pairing: Pairing, views: Mapping[str, Statistics]) -> tup
 
 def find_warnings(corpus: Corpus, run: Run) -> list[str]:
     """Return the warnings about a corpus and a run that their evaluation has as notes, for outputs without notes."""
-    return [
-        *list_reader_warnings(name_locations(merge_counts(corpus.skipped, run.skipped))),
-        *find_offset_warnings(corpus, run),
-    ]
+    return [*list_reader_warnings(merge_counts(corpus.skipped, run.skipped)), *find_offset_warnings(corpus, run)]
 
 
 def find_offset_warnings(corpus: Corpus, run: Run) -> list[str]:
